@@ -1,5 +1,6 @@
 /*
- * graphmill-ingest - the user's files, or a generator, into the records of one dataset.
+ * graphmill-ingest - turns the user's files, or the output of a generator, into the records of one
+ * dataset.
  *
  *   files --> a reader of formats/input_format.h --+
  *                                                 +--> dataset_builder --> dataset/<id>/...
@@ -7,10 +8,10 @@
  *                                                                        |
  *   files of an update (--add-edges, ...) --> update/ --> a version of it <--+
  *
- * The id is a checksum of everything the records depend on, so a dataset that is there is not made
- * again. The schema is stored last and the switch is set behind it: a reader sees a whole dataset
- * or none, and whoever is killed in between starts again. A dataset that was updated is its newest
- * version (update/dataset_versions.h).
+ * The id is a checksum of everything that the records depend on, so a dataset that exists is not
+ * made again. The schema is stored last, and the ref is set after it: a reader sees a whole dataset
+ * or none, and a process that is killed in between starts again. A dataset that was updated is
+ * represented by its newest version (update/dataset_versions.h).
  */
 #include "stages/ingest/ingest.h"
 
@@ -48,12 +49,12 @@ static enum error_code add_settings(const struct pipeline_settings *settings,
                                     struct checksum_stream *sum, struct error *err)
 {
     char text[SETTINGS_TEXT_SIZE];
-    struct pipeline_settings *normal = NULL; /* too large for the stack where addresses are few */
+    struct pipeline_settings *normal = NULL; /* too large for the stack of a 32-bit system */
     enum error_code rc = memory_new(&normal, 1, "settings", err);
     if (rc != ERROR_NONE)
         return rc;
     pipeline_settings_defaults(normal);
-    const int64_t seed = normal->seed; /* the own one counts where it is used */
+    const int64_t seed = normal->seed; /* hashed separately, and only if the records depend on it */
     *normal = *settings;
     normal->seed = seed;
     rc = pipeline_settings_identity(normal, SETTING_OF_DATASET, text, err);
@@ -63,7 +64,7 @@ static enum error_code add_settings(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* Whether the records depend on the seed. */
+/* Returns whether the records depend on the seed. */
 static bool uses_seed(const struct pipeline_settings *settings, bool has_features)
 {
     const int64_t features = settings->ingest.features.choice;
@@ -122,8 +123,8 @@ enum error_code ingest_dataset_id(struct store *store, const struct pipeline_set
     return rc;
 }
 
-/* What to write where labels or training nodes are missing. The files beside an input are checked
- * for beforehand, so that what is missing there is in them. */
+/* Returns the advice for missing labels or training nodes. For an input with files beside it their
+ * presence is checked beforehand, so here the advice is about their content. */
 static const struct training_advice *advice_for(const struct pipeline_settings *settings)
 {
     static const struct training_advice of_graphs = {ADVICE_GRAPHS};
@@ -136,13 +137,14 @@ struct remarks {
     int warnings;
 };
 
-/* How far, how fast, and how long it will take, from what was done since `began_ms`. */
+/* Writes how much is done, how fast, and how long the rest will take, by what was done since
+ * `began_ms`. */
 static void progress_text(const char *what, uint64_t done, uint64_t total, double seconds,
                           char *text, size_t size)
 {
     const char *base = strrchr(what, '/');
     const double rate = seconds > 0.0 ? (double)done / seconds : 0.0;
-    const bool are_bytes = strchr(what, '.') != NULL; /* of a file */
+    const bool are_bytes = strchr(what, '.') != NULL; /* `what` is a file */
     char count[32], each[32];
     (void)(are_bytes ? text_size((uint64_t)rate, each) : text_count((int64_t)rate, each));
     base = base ? base + 1 : what;
@@ -157,7 +159,7 @@ static void progress_text(const char *what, uint64_t done, uint64_t total, doubl
                        each);
 }
 
-/* Writes a line every second, and after some of them every few seconds. */
+/* Logs a line every second, and after some of them every few seconds. */
 static void say_progress(const char *what, uint64_t done, uint64_t total)
 {
     enum { SOON_MS = 1000, LATER_MS = 5000, SOON_COUNT = 10, WHAT_SIZE = 256 };
@@ -213,7 +215,7 @@ static void say_unread(void *context, const char *name, const char *meant)
 }
 
 /* Reads or generates the dataset and stores it. */
-/* Before the work. */
+/* Refuses too small a budget before the work begins. */
 static enum error_code check_budget(const struct stage_context *context, struct error *err)
 {
     const uint64_t least = MEMORY_HELD_LEAST;
@@ -278,7 +280,7 @@ static void print_summary(const struct dataset_schema *schema, bool unchanged, i
                  schema->undirected ? "undirected" : "directed", warnings);
 }
 
-/* What the user's files make, unless it is there. */
+/* Makes the dataset of the user's files, unless it exists. */
 static enum error_code have_root(const struct stage_context *context, const char *id,
                                  struct remarks *remarks, bool *found,
                                  struct dataset_schema *schema, struct error *err)
@@ -290,7 +292,8 @@ static enum error_code have_root(const struct stage_context *context, const char
                : rc;
 }
 
-/* Finds the newest version. Where nothing says which of two it is, the files of an update may. */
+/* Finds the newest version. If the store leaves two candidates, the files of an update may
+ * decide. */
 static enum error_code find_newest(const struct stage_context *context,
                                    const struct version_place *place, char id[ID_SIZE],
                                    struct error *err)
@@ -303,7 +306,7 @@ static enum error_code find_newest(const struct stage_context *context,
     return version_chain_newest(place, id, err);
 }
 
-/* Makes what is lost of the version `id` again, and of the root if it is needed. */
+/* Makes the lost records of the version `id` again, and those of the root if it is needed. */
 static enum error_code have_chain(const struct stage_context *context,
                                   const struct version_place *place, const char *id,
                                   struct remarks *remarks, bool *found,
@@ -321,8 +324,9 @@ static enum error_code have_chain(const struct stage_context *context,
                : rc;
 }
 
-/* Makes again a lost delta that the version needs. *repaired: the files of the update were those of
- * the lost delta, and it is stored again. The root has to be there to tell. */
+/* Makes a lost delta that the version needs again. *repaired: the files of the update were those of
+ * the lost delta, and it is stored again. The root must exist, because the files are read as an
+ * update of it. */
 static enum error_code repair(const struct stage_context *context,
                               const struct version_place *place, const char *id,
                               struct remarks *remarks, bool *repaired,
@@ -334,7 +338,8 @@ static enum error_code repair(const struct stage_context *context,
                             : rc;
 }
 
-/* The newest version of the dataset `id`, which becomes it; *found: there was nothing to do. */
+/* Finds or makes the newest version of the dataset `id`, and sets `id` to it; *found: there was
+ * nothing to do. */
 static enum error_code have_version(const struct stage_context *context, char id[ID_SIZE],
                                     struct remarks *remarks, bool *found,
                                     struct dataset_schema *schema, struct error *err)
@@ -382,11 +387,11 @@ static enum error_code say_what_is_there(const struct stage_context *context, co
     return rc;
 }
 
-/* The switch by which programs that do not look at the input find the dataset: the settings as
- * text. */
+/* The ref by which programs that do not read the input find the dataset. Its name is made of the
+ * settings as text. */
 struct input_name {
     struct key key;
-    char before[ID_SIZE]; /* what it named before the input was read; "": nothing */
+    char before[ID_SIZE]; /* its value before the input was read; "": none */
 };
 
 static enum error_code open_input_name(const struct stage_context *context, struct input_name *name,
@@ -396,7 +401,7 @@ static enum error_code open_input_name(const struct stage_context *context, stru
     return rc == ERROR_NONE ? identity_named(context->store, &name->key, name->before, err) : rc;
 }
 
-/* Sets the switch to `id`. Another process may do the same at this time. If it has named a later
+/* Sets the ref to `id`. Another process may do the same at this time. If it has named a later
  * version of the same dataset, that one stays. If it has read other files, the message names it:
  * what this process read may be out of date. */
 static enum error_code set_input_name(const struct stage_context *context,
@@ -412,8 +417,9 @@ static enum error_code set_input_name(const struct stage_context *context,
         if (now[0])
             rc = version_chain_leads(context->store, id, now, &is_later, err);
         is_later = is_later && strcmp(now, id) != 0;
+        /* the same value is set again, because gc spares refs that were set lately */
         if (rc != ERROR_NONE || is_later)
-            return rc; /* the same one is set anew: gc spares what was named lately */
+            return rc;
         if (now[0])
             rc = version_chain_leads(context->store, now, id, &is_earlier, err);
         if (rc == ERROR_NONE && now[0] && !is_earlier && strcmp(now, name->before) != 0)
@@ -431,7 +437,7 @@ static enum error_code set_input_name(const struct stage_context *context,
     return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", name->key.text);
 }
 
-/* Names the dataset, which is stored by now. */
+/* Sets the ref of the dataset, which is stored at this point. */
 static enum error_code name_dataset(const struct stage_context *context,
                                     const struct input_name *name, const char *id, bool found,
                                     int warnings, struct dataset_schema *schema, struct error *err)
@@ -450,7 +456,7 @@ static enum error_code name_dataset(const struct stage_context *context,
     return rc;
 }
 
-/* `root`: the first id of what the input makes. */
+/* Finds or makes the dataset. `root`: its first id, by the input. */
 static enum error_code find_dataset(const struct stage_context *context,
                                     const struct input_name *name, char root[ID_SIZE],
                                     struct dataset_schema *schema, struct error *err)
@@ -475,7 +481,7 @@ static enum error_code find_dataset(const struct stage_context *context,
                             : rc;
 }
 
-/* Reads files of this host. */
+/* Reads local files. */
 static enum error_code read_input(const struct stage_context *context,
                                   const struct input_name *name, char root[ID_SIZE],
                                   struct dataset_schema *schema, struct error *err)
@@ -493,7 +499,7 @@ static enum error_code read_input(const struct stage_context *context,
     return rc;
 }
 
-/* What is known of the input in S3 makes a dataset that is there: *done. */
+/* Uses an existing dataset if the objects in S3 are those that it was made of: *done. */
 static enum error_code use_known(const struct stage_context *context,
                                  const struct remote_input *remote, const struct input_name *name,
                                  bool *done, struct dataset_schema *schema, struct error *err)
@@ -513,7 +519,7 @@ static enum error_code use_known(const struct stage_context *context,
                                : name_dataset(context, name, newest, true, 0, schema, err);
 }
 
-/* `own`: of this call, to be changed. */
+/* Downloads and reads the objects. `own`: the settings of this call, which are changed. */
 static enum error_code read_remote(const struct stage_context *context, struct remote_input *remote,
                                    const struct input_name *name, struct pipeline_settings *own,
                                    struct dataset_schema *schema, struct error *err)
@@ -535,7 +541,7 @@ static enum error_code read_remote(const struct stage_context *context, struct r
     return rc;
 }
 
-/* The input, wherever it lies. */
+/* Reads the input, local or in S3. */
 static enum error_code read_all(const struct stage_context *context, struct remote_input *remote,
                                 struct pipeline_settings *settings, struct dataset_schema *schema,
                                 struct error *err)
@@ -576,7 +582,7 @@ static enum error_code read_with_update(const struct stage_context *context,
 static enum error_code ingest_work(const struct stage_context *context, void *state,
                                    const struct unit *unit, struct error *err)
 {
-    struct dataset_schema *schema = NULL; /* too large for the stack where addresses are few */
+    struct dataset_schema *schema = NULL; /* too large for the stack of a 32-bit system */
     struct pipeline_settings *settings = NULL;
     struct remote_input *remote = NULL;
     (void)state;

@@ -29,7 +29,7 @@ static enum error_code look_at(struct remote_input *remote, const char *name, ch
                          item->address);
 }
 
-/* Each address in a setting, which may be a list. */
+/* Collects each address in a setting, which may be a list. */
 static enum error_code look_through(struct remote_input *remote, const char *name, char *path,
                                     struct error *err)
 {
@@ -44,7 +44,8 @@ static enum error_code look_through(struct remote_input *remote, const char *nam
     return rc;
 }
 
-/* Whatever the dataset depends on, but for the content of the files, for which their versions stand. */
+/* Computes the name of the note: a hash of everything that the dataset depends on, with the
+ * objects' versions instead of their content. */
 static enum error_code name_note(const struct pipeline_settings *settings,
                                  struct remote_input *remote, struct error *err)
 {
@@ -96,14 +97,15 @@ bool remote_input_recall(const struct remote_input *remote, struct store *store,
 void remote_input_remember(const struct remote_input *remote, struct store *store, const char *id)
 {
     struct error err = {0};
-    /* The last writer may win: the name of the switch is made of what the addresses answered, and
-     * one answer has one dataset. */
+    /* If two processes set the ref, either may win: its name is a hash of the objects' versions,
+     * and these determine the dataset. */
     if (remote->count && !remote->is_part_here &&
         store_switch_set(store, remote->note.text, id, &err) != ERROR_NONE)
         log_debug("the input is fetched again next time: %s", err.message);
 }
 
-/* A copy keeps its name, for readers go by its end; each address has a folder of its own. */
+/* Downloads an item. A copy keeps its name, because readers recognise formats by the ending; each
+ * address has a folder of its own. */
 static enum error_code fetch_item(struct remote_input *remote, int i, struct error *err)
 {
     char size[32];
@@ -118,7 +120,8 @@ static enum error_code fetch_item(struct remote_input *remote, int i, struct err
     return error_context(err, rc, "%s: %s", item->name, item->address);
 }
 
-/* Puts copies where addresses stand in a setting. *next: the first of its items; then the one behind them. */
+/* Replaces the addresses in a setting by their copies. *next: the first item of the setting; then
+ * the item after its last. */
 static enum error_code name_copies(const struct remote_input *remote, int *next, struct error *err)
 {
     const struct remote_item *first = &remote->item[*next];
@@ -142,8 +145,9 @@ static enum error_code name_copies(const struct remote_input *remote, int *next,
                              first->copy);
         used += (size_t)added;
     }
+    /* zeros follow it */
     if (is_list)
-        all[used] = ']'; /* zeros are behind it */
+        all[used] = ']';
     must(text_copy(first->path, SETTING_PATH_SIZE, all));
     return ERROR_NONE;
 }
@@ -159,7 +163,7 @@ enum error_code remote_input_fetch(struct remote_input *remote, struct store *st
     return rc;
 }
 
-/* The folder of the copies of an item, and what the user calls that folder. */
+/* The folder of the copies of an item, and the address that the user gave. */
 struct names {
     char here[FILE_PATH_SIZE + 1], there[SETTING_PATH_SIZE + 1];
 };
@@ -171,7 +175,7 @@ static void names_of(const struct remote_item *item, struct names *out)
                    item->address);
 }
 
-enum { NAMED_MOST = 4 }; /* so often a text has the name of one folder */
+enum { NAMED_MOST = 4 }; /* how often a text may contain the name of one folder */
 
 static void name_origin(const void *origin, char *text, size_t room)
 {
@@ -200,12 +204,14 @@ void remote_input_close(struct remote_input *remote)
 {
     for (int i = 0; i < remote->count; i++)
         s3_files_close(remote->item[i].files);
+    /* store_sweep() removes what remains */
     if (remote->folder[0])
-        error_ignore(file_remove_all(remote->folder, NULL)); /* store_sweep() takes what stays */
+        error_ignore(file_remove_all(remote->folder, NULL));
     *remote = (struct remote_input){0};
 }
 
-/* ---- files of an update --------------------------------------------------------------------------- */
+/* ---- files of an update
+ * --------------------------------------------------------------------------- */
 
 static enum error_code look_at_update(struct remote_update *update, struct error *err)
 {
@@ -224,7 +230,8 @@ static enum error_code look_at_update(struct remote_update *update, struct error
     return rc;
 }
 
-/* Objects of a folder have no order that their names do not say: a pattern says them. */
+/* Refuses a folder of objects for an update: without a pattern nothing says in which order the
+ * objects are read. */
 static enum error_code check_files(const struct remote_item *item, struct error *err)
 {
     enum file_kind kind = FILE_ABSENT;

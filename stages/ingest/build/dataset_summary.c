@@ -350,8 +350,8 @@ static void say_repeats(const struct lines *lines)
             " others: pairs that are no edges, and "
             "candidates, have nodes of the right side",
             summary->side[0], summary->side[1]);
-    if (summary
-            ->has_groups) /* a graph with few edges has no cycles, and then two groups mean nothing */
+    /* A graph with few edges has no cycles, and then two groups mean nothing: no warning. */
+    if (summary->has_groups)
         say(lines, lines->schema->input_edge_rows >= 2 * (uint64_t)lines->schema->node_count,
             "the nodes make two groups, and no edge joins two nodes of one group, but the input "
             "does "

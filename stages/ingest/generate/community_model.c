@@ -4,9 +4,11 @@
 
 #include <math.h>
 
-static const double weight_unit = 65536.0; /* of the lightest level */
+/* weight of the lightest level */
+static const double weight_unit = 65536.0;
 
-/* 2^-x for a small x >= 0, by roots and products only; the fraction to 32 binary digits. */
+/* Returns 2^-x for a small x >= 0, by roots and products only; the fraction is taken to 32 binary
+ * digits. */
 static double half_to_the(double x)
 {
     double result = 1.0, root = 0.5;

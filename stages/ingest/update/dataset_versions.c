@@ -14,10 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Each attempt that another update beats is one that made the chain longer. */
+/* The limit for attempts. Each failed attempt means that another update made the chain longer. */
 enum { ATTEMPTS_MAX = 100 };
 
-/* ---- made again ------------------------------------------------------------------------------ */
+/* ---- making records again
+ * --------------------------------------------------------------------- */
 
 static enum error_code build(const struct version_place *place, const char *id,
                              const struct dataset_delta *delta, const struct update_places *places,
@@ -48,9 +49,9 @@ static enum error_code get_delta(const struct version_place *place, const char *
         id, key_dataset(id, "delta").text);
 }
 
-/* What `id` is read with and is not there, the furthest back: *absent, "" when nothing is. That is
- * the version itself and, as long as they are merged, or absent and so made of it, the ones
- * before. */
+/* Finds the earliest missing record set that reading `id` needs: *absent, "" when none is missing.
+ * Candidates are the version itself and the versions before it, as long as they are merged, or
+ * missing and thus to be made from the one before. */
 static enum error_code find_absent(const struct version_place *place, const char *id,
                                    char absent[ID_SIZE], struct error *err)
 {
@@ -116,19 +117,21 @@ enum error_code dataset_versions_restore(const struct version_place *place, cons
             return ERROR_NONE;
         found |= strcmp(absent, id) == 0;
         rc = restore_one(place, absent, VERSION_AS_FITS, err);
+        /* a replay compares and makes nothing */
         if (rc == ERROR_NONE && !store_may_write(place->store))
-            break; /* a replay compares, and makes nothing */
+            break;
         if (rc == ERROR_NONE)
             rc = find_absent(place, id, absent, err);
     }
     if (rc != ERROR_NONE || !anew || found)
         return rc;
-    rc = dataset_merge_base(place->store, id, base, err); /* in the form that it has */
+    rc = dataset_merge_base(place->store, id, base, err); /* in the form that it has already */
     return rc == ERROR_NONE ? restore_one(place, id, base[0] ? VERSION_MERGED : VERSION_WHOLE, err)
                             : rc;
 }
 
-/* ---- a further one --------------------------------------------------------------------------- */
+/* ---- a further version
+ * --------------------------------------------------------------------------- */
 
 static enum error_code read_update(const struct version_place *place,
                                    const struct update_request *request, const char *base,
@@ -144,7 +147,7 @@ static enum error_code read_update(const struct version_place *place,
     return rc == ERROR_NONE ? update_reader_run(reader, err) : rc;
 }
 
-/* The id of the version that the delta makes of `base`. */
+/* Computes the id of the version that the delta makes of `base`. */
 static enum error_code name_version(const struct version_place *place, const char *base,
                                     struct dataset_delta *delta, char id[ID_SIZE],
                                     struct error *err)
@@ -169,7 +172,7 @@ static enum error_code name_version(const struct version_place *place, const cha
                 base, key_dataset(base, "delta").text);
         delta->depth++;
     }
-    /* By the digits alone, as all ids: what a dataset is called does not count. */
+    /* The hash uses only the digits of ids, as all ids do: the name of a dataset does not count. */
     struct dataset_delta nameless = *delta;
     nameless.base[0] = nameless.root[0] = '\0';
     dataset_delta_content(&nameless, content);
@@ -178,9 +181,9 @@ static enum error_code name_version(const struct version_place *place, const cha
     return identity_find(place->store, digits, place->settings->name, id, err);
 }
 
-/* Finds the version that was made of the one that the files are for; others may stand on it by now.
- * It is the newest if there is none, or if the request does not say which version the files are
- * for. */
+/* Finds the version that was made of the one that the files are for; later versions may have
+ * followed. It is the newest one if there is none, or if the request does not say which version the
+ * files are for. */
 static enum error_code find_made(const struct version_place *place,
                                  const struct update_request *request, const char *newest,
                                  char id[ID_SIZE], struct error *err)
@@ -201,10 +204,11 @@ static enum error_code find_made(const struct version_place *place,
     return ERROR_NONE;
 }
 
-/* What one attempt reads of an update. It is large, so it is allocated. */
+/* The data that one attempt reads of an update. It is too large for the stack, so it is
+ * allocated. */
 struct attempt {
     struct update_reader reader;
-    struct dataset_schema schema; /* of the base */
+    struct dataset_schema schema; /* schema of the base */
 };
 
 static void attempt_free(struct attempt *attempt)
@@ -214,7 +218,7 @@ static void attempt_free(struct attempt *attempt)
     memory_free(attempt);
 }
 
-/* Reads the files as an update of `base`, and names the version that they make of it. */
+/* Reads the files as an update of `base`, and computes the id of the version that they make. */
 static enum error_code attempt_new(const struct version_place *place,
                                    const struct update_request *request, const char *base,
                                    struct attempt **out, char id[ID_SIZE], struct error *err)
@@ -225,8 +229,8 @@ static enum error_code attempt_new(const struct version_place *place,
     return rc == ERROR_NONE ? name_version(place, base, &(*out)->reader.delta, id, err) : rc;
 }
 
-/* Keeps a delta that a killed command left: it says the same, except for the names of its files. A
- * damaged one is replaced. */
+/* Stores the delta. A delta that a killed command left is kept, because it has the same content,
+ * except for the names of its files. A damaged one is replaced. */
 static enum error_code put_delta(const struct version_place *place, struct dataset_delta *delta,
                                  const char *id, struct error *err)
 {
@@ -241,8 +245,8 @@ static enum error_code put_delta(const struct version_place *place, struct datas
     return ERROR_NONE;
 }
 
-/* Whether a version is what these files make of the one before it. If so, and its delta is lost or
- * damaged, the delta is made again. */
+/* Sets *done to whether a version is what these files make of the one before it. If so, and its
+ * delta is lost or damaged, makes the delta again. */
 static enum error_code was_done(const struct version_place *place,
                                 const struct update_request *request, const char *version,
                                 bool *done, struct error *err)
@@ -257,9 +261,9 @@ static enum error_code was_done(const struct version_place *place,
         return rc;
     rc = attempt_new(place, request, base, &attempt, id, err);
     *done = rc == ERROR_NONE && strcmp(id, version) == 0;
+    /* the version before is gone, or the files do not fit it: this is another update */
     if (rc == ERROR_INPUT || rc == ERROR_INVALID || rc == ERROR_NOT_FOUND)
-        rc =
-            ERROR_NONE; /* the version before is gone, or the files do not fit it: another update */
+        rc = ERROR_NONE;
     if (*done && !has_delta && store_may_write(place->store)) {
         rc = put_delta(place, &attempt->reader.delta, id, err);
         if (rc == ERROR_NONE)
@@ -269,7 +273,7 @@ static enum error_code was_done(const struct version_place *place,
     return rc;
 }
 
-/* Makes the base whole, where it can be, and looks whether the files make the version of it. */
+/* Restores the base if possible, and finds out whether the files make the version of it. */
 static enum error_code try_files(const struct version_place *place,
                                  const struct update_request *request, const char *base,
                                  const char *version, bool *done, struct error *err)
@@ -292,8 +296,9 @@ enum error_code dataset_versions_repair(const struct version_place *place,
         uint64_t depth = 0;
         bool has_delta = false;
         enum error_code rc = version_chain_base(place, at, base, &depth, &has_delta, NULL);
+        /* nothing shows what the base was made of */
         if (rc != ERROR_NONE)
-            return rc == ERROR_CORRUPT ? ERROR_NONE : rc; /* nothing says what stands below it */
+            return rc == ERROR_CORRUPT ? ERROR_NONE : rc;
         if (!has_delta)
             rc = try_files(place, request, base, at, repaired, err);
         if (rc != ERROR_NONE && rc != ERROR_CORRUPT) /* the version before may be lost, too */
@@ -330,7 +335,7 @@ static enum error_code remove_key(void *store, const char *key, bool is_artifact
     return store_remove(store, key, err);
 }
 
-/* Removes a version that lost against a faster one. No other version will ever stand on it. */
+/* Removes a version that lost against a faster one. No other version will ever be made of it. */
 static enum error_code discard(const struct version_place *place, const char *id, struct error *err)
 {
     enum error_code rc = store_remove(place->store, key_dataset(id, "delta").text, err);
@@ -342,7 +347,8 @@ static enum error_code discard(const struct version_place *place, const char *id
 }
 
 /* Stores the version and makes it the next one. *lost: another version of the same base became the
- * next one, and this one is removed. A version that is refused while it is made leaves no delta. */
+ * next one, and this one is removed. If a version is refused while it is made, its delta is
+ * removed, too. */
 static enum error_code put_version(const struct version_place *place, struct update_reader *reader,
                                    const char *id, bool *lost, struct error *err)
 {
@@ -381,7 +387,7 @@ static enum error_code check_base(const struct update_request *request, const ch
                      request->base, newest);
 }
 
-/* Makes one attempt on the version that is the newest now. *lost: another update was faster. */
+/* Makes one attempt on the current newest version. *lost: another update was faster. */
 static enum error_code update_newest(const struct version_place *place,
                                      const struct update_request *request, char id[ID_SIZE],
                                      bool *unchanged, bool *lost, struct error *err)

@@ -26,7 +26,8 @@ static int64_t find_base(const struct living_nodes *nodes, uint32_t node)
                                       ids->offset[node + 1] - ids->offset[node]);
 }
 
-/* The assigner numbers integers in their order; those of a version may stand in another. */
+/* Finds the number of each base node by the number that the assigner gives its id: the assigner
+ * numbers integers in ascending order, a version may have them in another order. */
 static enum error_code number_base(struct living_nodes *nodes, const struct dataset_schema *schema,
                                    struct error *err)
 {
@@ -48,14 +49,15 @@ static enum error_code number_base(struct living_nodes *nodes, const struct data
     return ERROR_NONE;
 }
 
-/* ---- ids that begin with types -------------------------------------------------------------------- */
+/* ---- ids that begin with types
+ * -------------------------------------------------------------------- */
 
 static bool has_types(const struct living_nodes *nodes)
 {
     return nodes->schema->node_type_count > 1;
 }
 
-/* Whether a text begins with the name of the type and a colon. */
+/* Returns whether a text begins with the name of the type and a colon. */
 static bool begins_with(const struct living_nodes *nodes, uint32_t type, const char *text,
                         size_t size)
 {
@@ -78,7 +80,7 @@ static bool all_begin_with_types(const struct living_nodes *nodes)
 
 enum { WHOLE_ID_SIZE = 4096 + TYPE_NAME_SIZE };
 
-/* A number as it is stored, in `text`; anything else as it is. */
+/* Returns a number in the form in which it is stored, in `text`; any other field unchanged. */
 static struct field counted_id(const struct living_nodes *nodes, const struct field *field,
                                char text[WHOLE_ID_SIZE])
 {
@@ -89,7 +91,7 @@ static struct field counted_id(const struct living_nodes *nodes, const struct fi
     return (struct field){text, (size_t)size};
 }
 
-/* What a node of the type is called; in `text`, where that is not what the field says. */
+/* Returns the full id of a node of the type; in `text`, if it differs from the field. */
 static struct field whole_id(const struct living_nodes *nodes, uint32_t type,
                              const struct field *field, char text[WHOLE_ID_SIZE])
 {
@@ -100,11 +102,12 @@ static struct field whole_id(const struct living_nodes *nodes, uint32_t type,
         return *field;
     const int size = snprintf(text, WHOLE_ID_SIZE, "%s:%.*s", nodes->schema->node_type[type].name,
                               (int)field->size, field->text);
-    /* One that is longer than an id can be is looked for as it is, and not found. */
+    /* A text that is too long for an id is looked up unchanged, and not found. */
     return size > 0 && size < WHOLE_ID_SIZE ? (struct field){text, (size_t)size} : *field;
 }
 
-/* ---- the base --------------------------------------------------------------------------------------- */
+/* ---- the base
+ * --------------------------------------------------------------------------------------- */
 
 enum error_code living_nodes_open(struct living_nodes *nodes, struct store *store,
                                   const struct dataset_schema *schema, uint64_t memory_bytes,
@@ -133,7 +136,7 @@ void living_nodes_release(struct living_nodes *nodes)
     int64_t *integer = NULL;
     uint64_t *offset = NULL;
     char *text = NULL;
-    /* Which are const for who reads them. */
+    /* These arrays are const for readers only. */
     memcpy(&integer, &nodes->ordered.integer, sizeof integer);
     memcpy(&offset, &nodes->ordered.offset, sizeof offset);
     memcpy(&text, &nodes->ordered.text, sizeof text);
@@ -160,7 +163,8 @@ static int64_t find_in_base(const struct living_nodes *nodes, const struct field
     return found < 0 ? -1 : (int64_t)nodes->number[found];
 }
 
-/* ---- added nodes ------------------------------------------------------------------------------------ */
+/* ---- added nodes
+ * ------------------------------------------------------------------------------------ */
 
 enum error_code living_nodes_add(struct living_nodes *nodes, uint32_t type,
                                  const struct field *field, const char *where, int64_t line,
@@ -254,7 +258,8 @@ struct node_ids living_nodes_added_ids(const struct living_nodes *nodes)
     return nodes->added_place ? nodes->ordered : node_id_assigner_view(&nodes->added.ids);
 }
 
-/* ---- any of them ------------------------------------------------------------------------------------ */
+/* ---- base and added nodes
+ * ---------------------------------------------------------------------------- */
 
 int64_t living_nodes_find(const struct living_nodes *nodes, uint32_t type,
                           const struct field *field)
@@ -305,7 +310,7 @@ enum error_code living_nodes_expect(const struct living_nodes *nodes, uint32_t t
                      nodes->schema->node_type[type].name);
 }
 
-/* Of an input that counts from another number than 0, whose ids are numbers. */
+/* Writes the id for an input whose ids are numbers that count from another number than 0. */
 static const char *counted_text(const struct living_nodes *nodes, uint32_t number,
                                 char out[NODE_ID_TEXT_SIZE])
 {

@@ -13,7 +13,8 @@
 
 /* ---- the first row --------------------------------------------------------------------------- */
 
-/* Without a header: source, target, then the columns that the dataset has. */
+/* Sets the fields of a file without a header: source, target, then the columns that the dataset
+ * has. */
 static void take_plain(struct edge_fields *fields, const struct edge_widths *width)
 {
     const enum edge_column order[] = {EDGE_WEIGHT, edge_widths_time_column(width), EDGE_FEATURE};
@@ -23,7 +24,7 @@ static void take_plain(struct edge_fields *fields, const struct edge_widths *wid
             (void)edge_fields_take(fields, at++, order[c]);
 }
 
-/* "cites, writes", as far as there is room. */
+/* Writes "cites, writes", as far as there is room. */
 static const char *name_relations(const struct update_reader *reader, char *text, size_t size)
 {
     size_t at = 0;
@@ -34,8 +35,8 @@ static const char *name_relations(const struct update_reader *reader, char *text
     return text;
 }
 
-/* Which column says the relation. A dataset whose edges have none is of relation 0, and so is a
- * file that does not say it. */
+/* Finds the column of relations. If the dataset's edges have no relation, or the file has no such
+ * column, the relation is 0. */
 static enum error_code find_relation(struct update_edge_file *file, int64_t line, struct error *err)
 {
     const struct update_reader *reader = file->reader;
@@ -62,7 +63,7 @@ static enum error_code find_relation(struct update_edge_file *file, int64_t line
                      file->path, line, name_relations(reader, relations, sizeof relations));
 }
 
-/* Added edges have the columns that the dataset's have. */
+/* Checks that added edges have the columns that the dataset's edges have. */
 static enum error_code check_columns(const struct update_edge_file *file, int64_t line,
                                      struct error *err)
 {
@@ -85,7 +86,7 @@ static enum error_code check_columns(const struct update_edge_file *file, int64_
                      line, used, file->fields.count);
 }
 
-/* Times that an earlier release stored as doubles stay doubles. */
+/* Keeps times as doubles if the dataset has doubles, which an earlier release stored. */
 static void take_old_times(struct edge_fields *fields, const struct edge_widths *width)
 {
     if (!width->of[EDGE_TIME_F64] || !fields->width.of[EDGE_TIME])
@@ -97,8 +98,8 @@ static void take_old_times(struct edge_fields *fields, const struct edge_widths 
             fields->use[i].column = EDGE_TIME_F64;
 }
 
-/* The columns of a file with a header have the roles that they have in the edges of the input.
- * ingest.edge_columns counts if it names columns of this header. */
+/* Takes the columns of a file with a header. They have the roles that they have in the edges of the
+ * input. ingest.edge_columns is used if it names columns of this header. */
 static enum error_code take_header(struct update_edge_file *file, const struct table_look *look,
                                    struct error *err)
 {
@@ -122,7 +123,7 @@ static enum error_code take_header(struct update_edge_file *file, const struct t
     return rc;
 }
 
-/* Looks at the first rows of the file at hand. */
+/* Examines the first rows of the current file. */
 static enum error_code survey(struct update_edge_file *file, struct error *err)
 {
     struct table_look look = {.rows = 0};
@@ -166,8 +167,9 @@ static bool is_name(const struct field *field, const char *name)
     return strlen(name) == field->size && memcmp(name, field->text, field->size) == 0;
 }
 
-/* Whether a field says source:name:target of a relation; its name may have got those of the types
- * already (user_likes_item). Of types that are names only the ends are not kept, and may be any. */
+/* Returns whether a field is source:name:target of a relation. The relation's name may already
+ * include the names of its types (user_likes_item). If types are names only, the dataset has no
+ * types of the ends, so the field may have any. */
 static bool is_whole_name(const struct dataset_schema *schema, uint32_t relation,
                           const struct field *field)
 {
@@ -237,9 +239,9 @@ static enum error_code take_relation(const struct update_edge_file *file, const 
 
 enum { TYPED_ID_SIZE = 4096 };
 
-/* The two ends of a list may be nodes of two types, which are called by type and id
- * (named_nodes.h). A file of edges may leave the type out: then 17 among the sources means
- * user:17. */
+/* Returns the id with its type. The two ends of a list may be nodes of two types, which are called
+ * by type and id (named_nodes.h). A file of edges may leave the type out: then 17 among the sources
+ * means user:17. */
 static struct field with_type(const struct update_edge_file *file, uint32_t type,
                               const struct field *field, char text[TYPED_ID_SIZE])
 {
@@ -257,7 +259,8 @@ static struct field with_type(const struct update_edge_file *file, uint32_t type
     return living_nodes_find(nodes, LIVING_ANY_TYPE, &whole) >= 0 ? whole : *field;
 }
 
-/* Both ends, as edges are stored, of the types that the relation connects. */
+/* Finds both ends in the direction in which edges are stored, and checks that they have the types
+ * that the relation connects. */
 static enum error_code take_ends(const struct update_edge_file *file,
                                  const struct update_edge_line *line, uint32_t *source,
                                  uint32_t *target, struct error *err)

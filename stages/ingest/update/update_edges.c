@@ -1,5 +1,4 @@
-/* The file of an update that names edges that come, and where those of links go. Declared in
- * update_reader.h. */
+/* Reads the file of added edges, and decides where added links go. Declared in update_reader.h. */
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/ingest/build/input_lines.h"
@@ -19,7 +18,7 @@ uint64_t update_edge_key(const struct update_reader *reader, uint32_t source, ui
     return swap ? (uint64_t)source << 32 | target : (uint64_t)target << 32 | source;
 }
 
-/* The edges of a chunk that are of one key, as they lie in the row of its target. */
+/* The edges of a chunk with one key, which are adjacent in the row of its target. */
 struct key_edges {
     uint64_t first, end;
 };
@@ -44,7 +43,7 @@ static struct key_edges edges_of(const struct edge_chunk *chunk, uint64_t key)
     return (struct key_edges){low, high};
 }
 
-/* Of a piece of the version that the update is for. */
+/* Returns the relation of an edge in a chunk of the version that the update is for. */
 static uint32_t relation_at(const struct update_reader *reader, const struct edge_chunk *chunk,
                             uint64_t edge)
 {
@@ -75,7 +74,8 @@ bool update_chunk_keeps(const struct update_reader *reader, const struct edge_ch
     return false;
 }
 
-/* ---- edges that come ------------------------------------------------------------------------- */
+/* ---- added edges
+ * ------------------------------------------------------------------------------ */
 
 static enum error_code check_stays(const struct update_edge_file *file, uint32_t node, int64_t line,
                                    struct error *err)
@@ -122,7 +122,8 @@ static enum error_code grow_edges(struct update_reader *reader, const struct edg
     return ERROR_NONE;
 }
 
-/* A line, as the user calls its file, in a text that is kept. */
+/* Writes the place of a line, with the user's name of the file, into a text that outlives the
+ * file. */
 static void name_place(const struct update_edge_file *file, int64_t line, char *text, size_t size)
 {
     const struct update_request *request = file->reader->request;
@@ -133,8 +134,8 @@ static void name_place(const struct update_edge_file *file, int64_t line, char *
     input_lines_place(text, size, path, line);
 }
 
-/* Takes logarithms; ranks were refused before (update_reader.c). Labels that are the weights were
- * taken before this. */
+/* Scales the weight by a logarithm. Ranks were refused before (update_reader.c), and labels that
+ * are the weights were read before this. */
 static void scale_weight(const struct update_edge_file *file)
 {
     const struct weight_scale scale = {
@@ -194,7 +195,7 @@ static enum error_code add_edge(struct update_edge_file *file, const struct upda
     return ERROR_NONE;
 }
 
-/* Behind the edges of the file those that ingest adds to them. */
+/* Appends the reverses that ingest adds to the edges of the file. */
 static enum error_code add_reverses(struct update_reader *reader, const struct edge_widths *width,
                                     struct error *err)
 {
@@ -240,11 +241,12 @@ struct merged_edges update_edges_pass(const struct update_reader *reader)
                               MERGED_PIECE_BYTES);
 }
 
-/* ---- links that come, and are there ---------------------------------------------------------- */
+/* ---- added links whose pair has edges
+ * ---------------------------------------------------------- */
 
 struct drawn_link {
-    uint64_t key, index; /* which of the added edges */
-    bool is_reverse;     /* its pair is that of reverses of this key, or else of all others */
+    uint64_t key, index; /* index: of the added edge */
+    bool is_reverse;     /* the key is that of reverses, otherwise that of all other edges */
 };
 
 static int by_link(const void *left, const void *right)
@@ -253,8 +255,8 @@ static int by_link(const void *left, const void *right)
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* Those of a chunk that is trained on are trained on: numbers of nodes move when some go, and with
- * them what a pair draws. */
+/* Puts links into training whose pair has a training edge in the chunk. Their draw cannot decide:
+ * numbers of nodes change when nodes are removed, and with them the draw of a pair. */
 static void keep_trained(struct update_reader *reader, const struct edge_chunk *chunk,
                          const struct drawn_link *link, uint64_t count, uint64_t *next)
 {
@@ -264,10 +266,10 @@ static void keep_trained(struct update_reader *reader, const struct edge_chunk *
             reader->new_held[link[*next].index] = 0;
 }
 
-enum { KEYS_OF_LINK = 4 }; /* that list_drawn() makes of an edge, at most */
+enum { KEYS_OF_LINK = 4 }; /* the largest number that list_drawn() makes of an edge */
 
 /* Lists the keys of each edge of old nodes that draws a split: its pair, the pair the other way if
- * both go together, and the same for edges that are reverses. Returns how many. */
+ * both go together, and the same for edges that are reverses. Returns their number. */
 static uint64_t list_drawn(const struct update_reader *reader, struct drawn_link *link)
 {
     const struct dataset_schema *schema = reader->schema;
@@ -299,8 +301,9 @@ enum error_code update_links_settle(struct update_reader *reader, struct error *
     struct drawn_link *link = NULL;
     uint64_t count = 0, next = 0;
     bool has_held = false;
+    /* no edge drew a split */
     if (!delta->new_held || reader->link_split.kind != EDGE_SPLIT_RANDOM)
-        return ERROR_NONE; /* nothing was drawn */
+        return ERROR_NONE;
     enum error_code rc = memory_new(&link, KEYS_OF_LINK * delta->added_edges, "links", err);
     if (rc == ERROR_NONE)
         count = list_drawn(reader, link);

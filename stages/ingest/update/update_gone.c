@@ -1,4 +1,4 @@
-/* The file of an update that names edges that go, which have to be there. Declared in update_reader.h. */
+/* Reads the file of removed edges, which must exist. Declared in update_reader.h. */
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "stages/ingest/update/update_edge_file.h"
@@ -51,7 +51,8 @@ bool update_edges_go(const struct update_reader *reader, uint64_t key, uint32_t 
            reader->gone[low].relation == relation;
 }
 
-/* ---- whether they are there ----------------------------------------------------------------------- */
+/* ---- whether they exist
+ * --------------------------------------------------------------------------- */
 
 static enum error_code name_edge(const struct update_reader *reader, size_t i, const char *what,
                                  struct error *err)
@@ -68,7 +69,8 @@ static enum error_code name_edge(const struct update_reader *reader, size_t i, c
                      has_several ? reader->schema->edge_type[gone->relation].name : "", what);
 }
 
-/* Those up to the last node of a chunk are in it, or held out. */
+/* Checks the removed edges up to the last node of a chunk: each must be in the chunk, or be held
+ * out. */
 static enum error_code find_in_chunk(const struct update_reader *reader,
                                      const struct edge_chunk *chunk, uint64_t *next,
                                      struct error *err)
@@ -85,7 +87,8 @@ static enum error_code find_in_chunk(const struct update_reader *reader,
     return ERROR_NONE;
 }
 
-/* Each is there, and stands once: a pass over the edges of the dataset, whose targets ascend as the keys do. */
+/* Checks that each removed edge exists and is listed once: one pass over the edges of the dataset,
+ * whose targets ascend as the keys do. */
 static enum error_code find_gone(const struct update_reader *reader, struct error *err)
 {
     const uint64_t count = reader->delta.gone_edges;
@@ -113,9 +116,10 @@ static enum error_code find_gone(const struct update_reader *reader, struct erro
                : rc;
 }
 
-/* ---- as the delta has them ------------------------------------------------------------------------- */
+/* ---- in the form of the delta
+ * ------------------------------------------------------------------------ */
 
-/* Behind those of the file their reverses, all in order. */
+/* Adds the reverses of the edges of the file, and sorts all of them. */
 static enum error_code add_reverses(struct update_reader *reader, struct error *err)
 {
     const size_t given = reader->delta.gone_edges;

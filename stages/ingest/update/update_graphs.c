@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- those that are there --------------------------------------------------------------------- */
+/* ---- graphs of the base
+ * ------------------------------------------------------------------------ */
 
 struct named_graph {
     int64_t id;
@@ -54,8 +55,8 @@ enum error_code update_graphs_open(struct update_reader *reader, struct error *e
     if (rc == ERROR_NONE)
         rc = order_by_id(graphs, err);
     reader->delta.base_graphs = graphs->index.graph_count;
-    reader->nodes.first_id =
-        (int64_t)graphs->index.first_id; /* who counts graphs from 1 counts nodes so, too */
+    /* an input that counts graphs from 1 counts nodes from 1, too */
+    reader->nodes.first_id = (int64_t)graphs->index.first_id;
     return rc;
 }
 
@@ -72,7 +73,8 @@ void update_graphs_release(struct update_graphs *graphs)
     *graphs = (struct update_graphs){.gone_count = 0};
 }
 
-/* The one that is called `id` and does not go, or graph_count. */
+/* Finds the graph that the user calls `id` and that is not removed; graph_count if there is
+ * none. */
 static uint32_t find_there(const struct update_graphs *graphs, int64_t id)
 {
     const struct graph_index *index = &graphs->index;
@@ -90,7 +92,8 @@ static uint32_t find_there(const struct update_graphs *graphs, int64_t id)
                                                                                          : none;
 }
 
-/* ---- those that go ------------------------------------------------------------------------------ */
+/* ---- removed graphs
+ * -------------------------------------------------------------------------------- */
 
 enum error_code update_graphs_remove(struct update_reader *reader, struct error *err)
 {
@@ -117,7 +120,8 @@ enum error_code update_graphs_remove(struct update_reader *reader, struct error 
     return rc;
 }
 
-/* ---- those that come ---------------------------------------------------------------------------- */
+/* ---- added graphs
+ * ------------------------------------------------------------------------------ */
 
 enum error_code update_graphs_begin(struct update_reader *reader, struct error *err)
 {
@@ -180,9 +184,10 @@ enum error_code update_graphs_settle(struct update_reader *reader, struct error 
     return memory_new(&graphs->is_begun, graphs->added_count, "new graphs", err);
 }
 
-/* ---- edges -------------------------------------------------------------------------------------- */
+/* ---- edges
+ * -------------------------------------------------------------------------------------- */
 
-/* What the graph of a node is called. */
+/* Returns the user's number of a node's graph. */
 static int64_t id_of(const struct update_graphs *graphs, uint32_t node)
 {
     const struct graph_index *index = &graphs->index;

@@ -1,4 +1,4 @@
-/* The labels of edges that come. Declared in update_reader.h. */
+/* Reads the labels of added edges. Declared in update_reader.h. */
 #include "stages/ingest/update/update_reader.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* The links that a dataset holds out, and where new ones go. Declared in update_reader.h. */
+/* Finds the links that a dataset holds out, and decides where new ones go. Declared in
+ * update_reader.h. */
 #include "common/base/file.h"
 #include "common/base/file_pattern.h"
 #include "common/base/memory.h"
@@ -19,7 +20,7 @@ static int by_key_and_time(const void *left, const void *right)
     return (a->time > b->time) - (a->time < b->time);
 }
 
-/* The first of the keys that is `key`, or behind it. */
+/* Returns the index of the first key that is at least `key`. */
 static uint64_t first_of(const struct held_key *keys, uint64_t count, uint64_t key)
 {
     uint64_t low = 0, high = count;
@@ -35,12 +36,12 @@ static uint64_t first_of(const struct held_key *keys, uint64_t count, uint64_t k
 
 enum { ANY_RELATION = RELATION_COUNT_MAX };
 
-/* Which of those that are held out are asked for. */
+/* A query for held-out edges. */
 struct held_query {
     uint64_t key;
     uint32_t relation;   /* or ANY_RELATION */
-    const int64_t *time; /* NULL: of any */
-    bool that_stays;     /* none that goes by itself */
+    const int64_t *time; /* NULL: any time */
+    bool that_stays;     /* not those that the update removes */
 };
 
 static bool is_asked(const struct update_reader *reader, const struct held_query *query,
@@ -52,7 +53,7 @@ static bool is_asked(const struct update_reader *reader, const struct held_query
            !(query->that_stays && update_edges_go(reader, held->key, held->relation));
 }
 
-/* The split that holds one, or -1. */
+/* Returns the split that holds such an edge, or -1. */
 static int held_in(const struct update_reader *reader, const struct held_query *query)
 {
     for (int s = 0; s < HELD_OUT_COUNT; s++) {
@@ -119,8 +120,8 @@ enum error_code update_links_open(struct update_reader *reader, struct error *er
     return rc;
 }
 
-/* Whether links of the same ends are examples each, as labelled edges are. A list of given links
- * has each link once. */
+/* Returns whether each of several links with the same ends is an example, as labelled edges are. A
+ * list of given links has each link once. */
 static bool has_repeats(const struct update_reader *reader)
 {
     return task_has(reader->schema->task, TASK_LABELS_EDGES) ||
@@ -128,7 +129,7 @@ static bool has_repeats(const struct update_reader *reader)
             reader->link_split.kind != EDGE_SPLIT_GIVEN);
 }
 
-/* The key of the edge back. */
+/* Returns the key of the edge back. */
 static uint64_t key_back(uint64_t key)
 {
     return key << 32 | key >> 32;
@@ -147,8 +148,9 @@ static int pair_held_in(const struct update_reader *reader, const struct held_qu
     return held_in(reader, &back);
 }
 
-/* Edges that are examples each: those of two nodes go together, but with a split by time, where one
- * that is held out already, at the same time, is no other edge. */
+/* Places an edge where each edge is an example. Edges of two nodes go to the same split, unless the
+ * split is by time: then only an edge that is held out already at the same time counts as the same
+ * edge. */
 static int place_each(const struct update_reader *reader, const struct held_query *held,
                       int64_t time, int draw)
 {
@@ -158,7 +160,7 @@ static int place_each(const struct update_reader *reader, const struct held_quer
     return split >= 0 ? split : draw;
 }
 
-/* What the pair draws, as its forward edge has it; -1: to training, or nothing is drawn. */
+/* Returns the split that the pair of the forward edge draws; -1: training, or no draw. */
 static int draw_of(const struct update_reader *reader, uint32_t source, uint32_t target,
                    uint32_t relation)
 {
@@ -193,7 +195,7 @@ int update_links_place(const struct update_reader *reader, uint32_t source, uint
     return 1 + (held >= 0 ? held : draw);
 }
 
-/* ---- given negatives ------------------------------------------------------------------------- */
+/* ---- listed negatives ----------------------------------------------------------------------- */
 
 enum error_code update_links_check_new(struct update_reader *reader, struct error *err)
 {
@@ -220,7 +222,7 @@ static bool is_gone(const struct update_reader *reader, const struct edge_splits
                            splits->type[s] ? splits->type[s][i] : 0);
 }
 
-/* Where --remove-nodes names a node. */
+/* The line of --remove-nodes that names a node. */
 struct naming {
     char node[NODE_ID_TEXT_SIZE], path[FILE_PATH_SIZE];
     int64_t line; /* 0: not found yet */

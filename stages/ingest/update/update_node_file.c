@@ -18,7 +18,7 @@ struct update_node_file update_node_file_of(struct update_reader *reader, const 
         .tells_graph = has_graphs && is_of_new};
 }
 
-/* "author, paper, venue", as far as there is room. */
+/* Writes "author, paper, venue", as far as there is room. */
 static const char *name_types(const struct dataset_schema *schema, char *text, size_t size)
 {
     size_t at = 0;
@@ -29,7 +29,7 @@ static const char *name_types(const struct dataset_schema *schema, char *text, s
     return text;
 }
 
-/* A header names the column of graphs, as it names all others. */
+/* Checks that a header names the column of graphs. */
 static enum error_code check_graph(const struct update_node_file *file, int64_t line,
                                    struct error *err)
 {

@@ -1,4 +1,4 @@
-/* The files of an update that name nodes: those that go, and those that come. */
+/* Reads the files of removed and of added nodes. */
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/ingest/update/update_node_file.h"
@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- nodes that go ----------------------------------------------------------------------------- */
+/* ---- removed nodes
+ * ----------------------------------------------------------------------------- */
 
 static enum error_code remove_node(struct update_reader *reader, const struct node_line *line,
                                    struct error *err)
@@ -59,7 +60,8 @@ enum error_code update_nodes_remove(struct update_reader *reader, struct error *
     return rc;
 }
 
-/* ---- nodes that come --------------------------------------------------------------------------- */
+/* ---- added nodes
+ * ------------------------------------------------------------------------------- */
 
 static enum error_code note_node(struct update_reader *reader, const struct node_line *line,
                                  struct error *err)
@@ -75,7 +77,7 @@ static enum error_code note_type(struct update_reader *reader, const struct node
     return ERROR_NONE;
 }
 
-/* The number of an added node, counted from the first of them. */
+/* Finds the number of an added node, counted from the first added one. */
 static enum error_code find_added(struct update_reader *reader, const struct node_line *line,
                                   uint32_t *added, struct error *err)
 {
@@ -116,7 +118,8 @@ static enum error_code take_split(const struct node_line *line, const struct fie
                      field->text);
 }
 
-/* The fields that are left as a row of labels; of none, or nothing in them, a row without. */
+/* Takes the remaining fields as a row of labels. Without fields, or if all are empty, the row has
+ * no label. */
 static enum error_code take_label(const struct update_reader *reader, const struct node_line *line,
                                   uint32_t *row, struct error *err)
 {
@@ -149,7 +152,7 @@ static enum error_code take_label(const struct update_reader *reader, const stru
     return rc;
 }
 
-/* Labels and splits are of the nodes of one type. */
+/* Checks that the node has the type whose nodes have labels and splits. */
 static enum error_code check_target(const struct update_reader *reader,
                                     const struct node_line *line, const uint32_t *row,
                                     uint8_t split, struct error *err)
@@ -169,7 +172,7 @@ static enum error_code check_target(const struct update_reader *reader,
         schema->node_type[schema->target_type].name, schema->node_type[line->type].name);
 }
 
-/* What a line says behind the id, the type and the graph: `split` and a row of labels. */
+/* Takes the fields after the id, the type and the graph: a split and a row of labels. */
 static enum error_code take_target(struct update_reader *reader, const struct node_line *line,
                                    uint8_t *split, uint32_t *row, struct error *err)
 {
@@ -197,7 +200,8 @@ static enum error_code take_target(struct update_reader *reader, const struct no
     return rc;
 }
 
-/* Those of its graph, unless they were said before. */
+/* Takes split and labels for the node's graph, or compares them if another line gave them
+ * before. */
 static enum error_code take_graph(struct update_reader *reader, const struct node_line *line,
                                   uint32_t added, struct error *err)
 {
@@ -243,7 +247,7 @@ static enum error_code take_node(struct update_reader *reader, const struct node
     return take_graph(reader, line, at, err);
 }
 
-/* Which graphs they are of, and which of those are new. */
+/* Finds the graphs of added nodes, and which of these are new. */
 static enum error_code note_graphs(struct update_reader *reader, struct update_node_file *file,
                                    struct error *err)
 {
@@ -255,7 +259,7 @@ static enum error_code note_graphs(struct update_reader *reader, struct update_n
     return rc == ERROR_NONE ? update_graphs_settle(reader, err) : rc;
 }
 
-/* Which nodes there are, and of which types. */
+/* Finds the added nodes and their types. */
 static enum error_code note_nodes(struct update_reader *reader, struct update_node_file *file,
                                   struct error *err)
 {

@@ -25,7 +25,7 @@ enum error_code update_reader_take(struct update_reader *reader, uint64_t bytes,
         text_size(reader->memory_bytes, have));
 }
 
-/* Training nodes, or graphs, that a version has: something is to be learnt of it. */
+/* Checks that the version has training nodes, or graphs. */
 static enum error_code check_training(struct update_reader *reader, struct error *err)
 {
     const struct dataset_delta *delta = &reader->delta;
@@ -57,7 +57,7 @@ static bool is_empty(const struct dataset_delta *delta)
            !delta->rows;
 }
 
-/* The types and relations of the delta, where there are several. */
+/* Sets the types and relations of the delta, if there are several. */
 static void tell_types(struct update_reader *reader)
 {
     const struct dataset_schema *schema = reader->schema;
@@ -84,9 +84,9 @@ static enum error_code open_times(struct update_reader *reader, struct error *er
     const struct dataset_schema *schema = reader->schema;
     struct time_format stored;
     char meaning[32], expected[32];
-    must(
-        !time_format_read(reader->settings->ingest.time_format, &reader->notes.time)); /* checked */
-    must(time_format_of_meaning(schema->time_unit, &stored)); /* the schema was checked */
+    /* the setting was checked before */
+    must(!time_format_read(reader->settings->ingest.time_format, &reader->notes.time));
+    must(time_format_of_meaning(schema->time_unit, &stored)); /* the schema was checked before */
     if (reader->notes.time.kind == TIME_AUTO)
         reader->notes.time = stored;
     (void)time_format_meaning(&stored, expected);
@@ -99,7 +99,8 @@ static enum error_code open_times(struct update_reader *reader, struct error *er
                      reader->settings->ingest.time_format, meaning, expected);
 }
 
-/* A rank is a share of all edges: one edge more or less changes the weights of the others. */
+/* Refuses added or removed edges if weights are ranks. A rank is a share of all edges, so one edge
+ * more or less changes the weights of the others. */
 static enum error_code check_ranks(struct update_reader *reader, struct error *err)
 {
     const struct update_request *request = reader->request;

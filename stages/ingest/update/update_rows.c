@@ -1,4 +1,4 @@
-/* The file of an update that has rows of features. Declared in update_reader.h. */
+/* Reads the file of feature rows. Declared in update_reader.h. */
 #include "common/base/memory.h"
 #include "stages/ingest/build/feature_measure.h"
 #include "stages/ingest/formats/feature_text.h"
@@ -9,7 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Which statistics and origin are those of a node: of one type unless the graph has relations. */
+/* Returns the type by which statistics and origin of a node's features are stored: 0 unless the
+ * graph has relations. */
 static uint32_t rows_of(const struct update_reader *reader, uint32_t node)
 {
     return reader->schema->has_relations ? living_nodes_type(&reader->nodes, node) : 0;
@@ -20,7 +21,7 @@ static bool are_given(const struct update_reader *reader, uint32_t type)
     return strcmp(dataset_type_origin(reader->schema, type), "given") == 0;
 }
 
-/* As ingest scaled those of the dataset. */
+/* Scales a row with the statistics of the dataset. */
 static void scale(const struct feature_statistics *by, uint32_t dim, float *row)
 {
     if (by->has_least)
@@ -29,7 +30,7 @@ static void scale(const struct feature_statistics *by, uint32_t dim, float *row)
         row[c] = feature_measure_standardise(row[c], by->mean[c], by->deviation[c]);
 }
 
-/* Whether a node may have a row. */
+/* Checks that a node may have a row. */
 static enum error_code check_node(const struct update_reader *reader, const struct node_line *line,
                                   uint32_t node, struct error *err)
 {
@@ -89,7 +90,8 @@ static enum error_code take_row(struct update_reader *reader, const struct node_
     return ERROR_NONE;
 }
 
-/* Features that are counted or drawn are made for new nodes as for others. */
+/* Checks that the request has no features if ingest makes the features of all types, which it then
+ * does for new nodes, too. */
 static enum error_code check_made(const struct update_reader *reader, struct error *err)
 {
     for (uint32_t t = 0; t < dataset_type_count(reader->schema); t++)
@@ -103,7 +105,7 @@ static enum error_code check_made(const struct update_reader *reader, struct err
                : ERROR_NONE;
 }
 
-/* New nodes have rows where others have. */
+/* Checks that new nodes have rows if the other nodes of their type have. */
 static enum error_code check_given(const struct update_reader *reader, struct error *err)
 {
     const struct dataset_schema *schema = reader->schema;
@@ -126,7 +128,7 @@ static enum error_code read_statistics(struct update_reader *reader, struct erro
     for (uint32_t t = 0; rc == ERROR_NONE && t < dataset_type_count(reader->schema); t++) {
         rc = feature_statistics_get(reader->store, reader->schema->id, t, &reader->statistics[t],
                                     err);
-        if (rc == ERROR_NOT_FOUND) /* as they were given */
+        if (rc == ERROR_NOT_FOUND) /* no statistics are stored: features are as given */
             rc = ERROR_NONE;
     }
     return rc;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two updates at once leave two whole versions of one base until the faster one sets the link. */
+/* Two updates at once leave two whole versions of one base until the faster one sets the link. A
+ * search that sees both waits and tries again. */
 enum { SEARCH_ATTEMPTS = 20, SEARCH_PAUSE_MS = 50, EXCHANGE_ATTEMPTS = 100 };
 
 static struct key newest_key(const char *root)
@@ -53,12 +54,13 @@ enum error_code version_chain_leads(struct store *store, const char *from, const
     }
 }
 
-/* ---- versions that no link names ------------------------------------------------------------- */
+/* ---- versions that no link names
+ * -------------------------------------------------------------- */
 
 struct version_name {
     char id[ID_SIZE];
-    char base[ID_SIZE]; /* of one with a delta that can be read and that no link names, else "" */
-    bool is_base;       /* another one stands on it */
+    char base[ID_SIZE]; /* if its delta can be read and no link names the version; else "" */
+    bool is_base;       /* another version was made of it */
 };
 
 struct version_names {
@@ -103,10 +105,10 @@ static struct version_name *find_name(const struct version_names *names, const c
 /* A search for versions that no link names. */
 struct search {
     const struct version_place *place;
-    const char *last; /* where the links end */
+    const char *last; /* the version where the links end */
     struct version_names deltas, whole, linked;
     char found[2][ID_SIZE];
-    int count; /* of those found; 2 stands for more, too */
+    int count; /* number of entries of `found`; 2 may stand for more */
 };
 
 static void search_release(struct search *search)
@@ -128,7 +130,7 @@ static enum error_code note_record(void *context, const char *key, bool is_artif
     return add_name(id[size + 1] == 'd' ? &search->deltas : &search->whole, id, size, err);
 }
 
-/* Notes the switches current/next/<digits> as linked, and current/id/<digits>, which is set once a
+/* Notes the refs current/next/<digits> as linked, and current/id/<digits>, which is set once a
  * version is whole, as whole. */
 static enum error_code note_switch(void *context, const char *key, bool is_artifact,
                                    struct error *err)
@@ -143,7 +145,7 @@ static enum error_code note_switch(void *context, const char *key, bool is_artif
     return ERROR_NONE;
 }
 
-/* Reads what a version stands on: "" for one of another root, or whose delta cannot be read. */
+/* Reads the base of a version: "" for a version of another root, or if its delta cannot be read. */
 static enum error_code read_base(const struct search *search, const char *id, char base[ID_SIZE],
                                  struct error *err)
 {
@@ -174,7 +176,7 @@ static enum error_code read_bases(struct search *search, struct error *err)
     return rc;
 }
 
-/* Whether the deltas lead from a version back to where the links end. */
+/* Sets *leads to whether the deltas lead from a version back to where the links end. */
 static enum error_code leads_to_last(const struct search *search, const struct version_name *from,
                                      bool *leads, struct error *err)
 {
@@ -218,8 +220,8 @@ static enum error_code seek_beyond(struct search *search, struct error *err)
     return rc;
 }
 
-/* Finds whole versions that stand on the last one but are named by no link. *count: 0, 1 or 2 (2 or
- * more). */
+/* Finds whole versions that were made of the last one but are named by no link. *count: 0, 1 or 2
+ * (2 or more). */
 static enum error_code find_beyond(const struct version_place *place, const char *last,
                                    char found[2][ID_SIZE], int *count, struct error *err)
 {
@@ -285,7 +287,7 @@ enum error_code version_chain_newest(const struct version_place *place, char id[
 struct link_search {
     const struct version_place *place;
     const char *id;
-    char base[ID_SIZE]; /* "": none was found */
+    char base[ID_SIZE]; /* "": not found */
 };
 
 static enum error_code visit_link(void *context, const char *key, bool is_artifact,
@@ -324,7 +326,7 @@ static enum error_code find_by_link(const struct version_place *place, const cha
     return ERROR_NONE;
 }
 
-/* Follows the links from the root. */
+/* Finds the base and the depth by following the links from the root. */
 static enum error_code find_before(const struct version_place *place, const char *id,
                                    char base[ID_SIZE], uint64_t *depth, struct error *err)
 {
@@ -360,7 +362,8 @@ enum error_code version_chain_base(const struct version_place *place, const char
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* Sets the link unless there is one. *other: the version that it names then, "" if it is `id`. */
+/* Sets the link unless there is one. *other: the version that an existing link names, "" if that is
+ * `id`. */
 static enum error_code set_link(const struct version_place *place, const char *base, const char *id,
                                 char other[ID_SIZE], struct error *err)
 {
@@ -371,22 +374,23 @@ static enum error_code set_link(const struct version_place *place, const char *b
         other[0] = '\0';
         if (rc == ERROR_NONE && matched)
             return rc;
-        /* ERROR_UNAVAILABLE: the answer is lost, and the switch may be set all the same */
+        /* ERROR_UNAVAILABLE: the answer is lost, and the ref may be set nevertheless */
         if (rc == ERROR_NONE || rc == ERROR_UNAVAILABLE)
             rc = identity_named(place->store, &key, other, err);
         if (rc != ERROR_NONE)
             return rc;
         if (strcmp(other, id) == 0)
             other[0] = '\0';
+        /* the ref has been removed again */
         else if (!other[0])
-            continue; /* it is gone again */
+            continue;
         return ERROR_NONE;
     }
     return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text);
 }
 
-/* Moves the switch of the root on to `id`, never back: a slower update may come after the next
- * one. */
+/* Advances the ref of the root to `id`, but never moves it back: a slower update may come after the
+ * next one. */
 static enum error_code move_switch(const struct version_place *place, const char *id,
                                    struct error *err)
 {
@@ -427,8 +431,8 @@ enum error_code version_chain_mend(const struct version_place *place, const char
     while (strcmp(at, place->root) != 0) {
         uint64_t depth = 0;
         bool has_delta = false;
-        /* A version that is not certain gets no link: if it is needed and cannot be read, an error
-         * names it. */
+        /* A version whose base is uncertain gets no link: if it is needed and cannot be read, an
+         * error names it. */
         if (version_chain_base(place, at, base, &depth, &has_delta, NULL) != ERROR_NONE || !depth)
             break;
         const struct key key = next_key(base);

@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- edges -------------------------------------------------------------------------------------- */
+/* ---- edges
+ * -------------------------------------------------------------------------------------- */
 
-/* Those that the version before knows, or by reading the base. */
+/* Finds the chunks of the base: from the version before if it has them, otherwise by reading the
+ * base. */
 static enum error_code find_base_chunks(struct version_draft *m, struct error *err)
 {
     const uint64_t chunks = m->fold->base.edge_chunk_count;
@@ -65,7 +67,7 @@ static void mark_linked(struct version_draft *m, uint32_t node)
     m->is_linked[node / 8] |= (uint8_t)(1U << node % 8);
 }
 
-/* Of labelled edges. */
+/* Counts the class of a labelled training edge. */
 static enum error_code count_class(const struct version_draft *m, const struct edge_chunk *rows,
                                    uint64_t e, struct error *err)
 {
@@ -109,7 +111,7 @@ static enum error_code count_row(struct version_draft *m, uint32_t node,
             mark_linked(m, node);
             mark_linked(m, source);
         }
-        /* An edge that lies both ways, or has a reverse, is one of the input. */
+        /* An edge that is stored both ways, or has a reverse, counts as one edge of the input. */
         const bool is_second =
             (schema->undirected && source > node) || (first_reverse && relation >= first_reverse);
         if (weight)
@@ -121,7 +123,7 @@ static enum error_code count_row(struct version_draft *m, uint32_t node,
     return rc;
 }
 
-/* As edge_chunk_writer.h cuts them. */
+/* Counts rows and cuts chunks as edge_chunk_writer.h does. */
 static enum error_code count_rows(struct version_draft *m, const struct edge_chunk *rows,
                                   struct error *err)
 {
@@ -200,7 +202,8 @@ static enum error_code check_repeated(struct version_draft *m, struct error *err
                      living_nodes_text(places->nodes, m->delta->target[first], target));
 }
 
-/* Rows of the input: edges of the version before that stay, each once, and those that were added. */
+/* Sets the number of input rows: edges of the version before that stay, each once, and added
+ * edges. */
 static void describe_edges(struct version_draft *m)
 {
     struct dataset_schema *schema = &m->schema;
@@ -232,7 +235,8 @@ static void describe_edges(struct version_draft *m)
                            "added edges, number:%" PRIu64, e + 1);
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * -------------------------------------------------------------------------------------- */
 
 static enum error_code count_splits(struct version_draft *m, uint8_t *split_of, struct error *err)
 {
@@ -265,7 +269,7 @@ static enum error_code count_labels(struct version_draft *m, struct error *err)
         rc = version_labels(m->fold, m->store, &labels, err);
     if (rc == ERROR_NONE && task) {
         targets.label_width = task->label_width(targets.class_count);
-        memcpy(&targets.label, &labels.row, sizeof targets.label); /* which are only read */
+        memcpy(&targets.label, &labels.row, sizeof targets.label); /* the targets only read these */
         rc = dataset_summary_count(&m->summary, &targets, err);
     }
     store_release_record(&labels.view);
@@ -287,7 +291,7 @@ static enum error_code name_nodes(struct version_draft *m, struct error *err)
     return ERROR_NONE;
 }
 
-/* The share of zeros that the report of the version before has; 0 where it has none. */
+/* Reads the share of zeros from the report of the version before; 0 if it has none. */
 static enum error_code zero_share(const struct version_draft *m, double *share, struct error *err)
 {
     char *report = NULL;
@@ -296,8 +300,9 @@ static enum error_code zero_share(const struct version_draft *m, double *share, 
     enum error_code rc = dataset_report_get(m->store, m->delta->base, &report, err);
     if (rc == ERROR_NONE && report)
         rc = json_parse(report, strlen(report), m->delta->base, &document, err);
+    /* the store is damaged, not the user's input */
     if (rc == ERROR_INPUT)
-        rc = ERROR_CORRUPT; /* it is of the store, and nothing that the user gave */
+        rc = ERROR_CORRUPT;
     if (rc == ERROR_NONE && document)
         (void)json_double(json_get(json_root(document), "feature_zero_share"), share);
     json_free(document);
@@ -311,7 +316,7 @@ bool version_makes_features(const struct dataset_schema *schema, uint32_t type)
            strcmp(dataset_type_origin(schema, type), "given") != 0;
 }
 
-/* Of the types whose features are given: numbers, zeros and chunks. */
+/* Counts numbers, zeros and chunks of the types whose features are given. */
 static enum error_code count_features(struct version_draft *m, struct error *err)
 {
     const struct dataset_delta *delta = m->delta;
@@ -334,7 +339,7 @@ static enum error_code count_features(struct version_draft *m, struct error *err
     return rc;
 }
 
-/* What is told of the version before and is nothing of what was counted. */
+/* Starts the schema with the fields that do not depend on the counts, from the version before. */
 static enum error_code begin_schema(struct version_draft *m, struct error *err)
 {
     struct dataset_schema *schema = &m->schema;
@@ -359,9 +364,10 @@ static enum error_code begin_schema(struct version_draft *m, struct error *err)
     return ERROR_NONE;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------- */
+/* ---- all
+ * ---------------------------------------------------------------------------------------- */
 
-/* Links that are held out are counted as those of the splits. */
+/* Counts the held-out links by their splits. */
 static enum error_code count_links(struct version_draft *m, struct error *err)
 {
     struct edge_splits splits;

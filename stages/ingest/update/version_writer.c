@@ -18,9 +18,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- whether ------------------------------------------------------------------------------------ */
+/* ---- which form
+ * -------------------------------------------------------------------------------------- */
 
-/* Bytes of the version written whole. */
+/* Returns the approximate bytes of the version written whole. */
 static double whole_bytes(const struct version_fold *fold)
 {
     const struct dataset_schema *base = &fold->base;
@@ -36,7 +37,7 @@ static double whole_bytes(const struct version_fold *fold)
            label * version_targets(fold) + rows;
 }
 
-/* The last whole version below the one at hand. */
+/* Finds the last whole version before this one. */
 static enum error_code find_base(const struct version_draft *m, char base[ID_SIZE],
                                  struct error *err)
 {
@@ -46,7 +47,7 @@ static enum error_code find_base(const struct version_draft *m, char base[ID_SIZ
     return rc;
 }
 
-/* Folds the deltas, and looks what they come to. */
+/* Folds the deltas, and decides on the form by their size. */
 static enum error_code decide(struct version_draft *m, struct error *err)
 {
     char base[ID_SIZE];
@@ -72,9 +73,11 @@ static enum error_code decide(struct version_draft *m, struct error *err)
     return ERROR_NONE;
 }
 
-/* ---- what is stored ------------------------------------------------------------------------------ */
+/* ---- common records
+ * ---------------------------------------------------------------------------------- */
 
-/* What given features were scaled by is that of the root: a model that was trained on it needs it. */
+/* Copies the statistics by which given features were scaled from the root, because a model that was
+ * trained on it needs them. */
 static enum error_code copy_statistics(const struct version_draft *m, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -94,7 +97,7 @@ static enum error_code copy_statistics(const struct version_draft *m, struct err
     return rc;
 }
 
-/* Words of classes and encoded columns are those of the root. */
+/* Copies the words of classes and encoded columns from the root. */
 static enum error_code copy_columns(const struct version_draft *m, struct error *err)
 {
     struct column_encoding encoding = {0};
@@ -119,7 +122,7 @@ static enum error_code put_merge(const struct version_draft *m, struct error *er
     return dataset_merge_put(m->store, m->id, &merge, err);
 }
 
-/* The schema commits the version. */
+/* Stores the schema, which commits the version. */
 static enum error_code put_schema(struct version_draft *m, const struct pipeline_settings *settings,
                                   struct error *err)
 {
@@ -132,9 +135,10 @@ static enum error_code put_schema(struct version_draft *m, const struct pipeline
     return rc;
 }
 
-/* ---- features that are made ----------------------------------------------------------------------- */
+/* ---- features that are made
+ * ----------------------------------------------------------------------- */
 
-/* The settings of the root; classes are those that there are. */
+/* Makes a copy of the root's settings, with the class count that the dataset has. */
 static enum error_code own_settings(const struct version_draft *m, struct pipeline_settings **out,
                                     struct error *err)
 {
@@ -146,7 +150,7 @@ static enum error_code own_settings(const struct version_draft *m, struct pipeli
     return ERROR_NONE;
 }
 
-/* With which features of this origin are made. */
+/* Sets the choice of features that gives this origin. */
 static void choose_features(struct pipeline_settings *settings, const char *origin)
 {
     static const struct {
@@ -160,7 +164,7 @@ static void choose_features(struct pipeline_settings *settings, const char *orig
             settings->ingest.features = (struct choice_or_path){.choice = made[i].choice};
 }
 
-/* What is written whole lies in memory chunk by chunk. */
+/* Checks the memory for a version that is written whole, one chunk at a time. */
 static enum error_code check_budget(const struct version_draft *m, uint64_t features,
                                     struct error *err)
 {
@@ -182,7 +186,8 @@ static enum error_code check_budget(const struct version_draft *m, uint64_t feat
                            text_size(m->memory_bytes, have));
 }
 
-/* Those of a type, or of all nodes, in `folder`, from chunk *chunk on. */
+/* Makes the features of a type, or of all nodes, with scratch files in `folder`. Their chunks begin
+ * at *chunk. */
 static enum error_code make_features(struct version_draft *m,
                                      const struct pipeline_settings *settings, uint32_t t,
                                      const char *folder, uint64_t *chunk, struct error *err)
@@ -213,7 +218,7 @@ static enum error_code make_features(struct version_draft *m,
     return rc;
 }
 
-/* Rows of chunks [first, end), which are given. */
+/* Writes chunks [first, end) of given features. */
 static enum error_code write_given(const struct version_draft *m, uint64_t first, uint64_t end,
                                    struct error *err)
 {
@@ -231,8 +236,9 @@ static enum error_code write_given(const struct version_draft *m, uint64_t first
     return rc;
 }
 
-/* Features that are made may be other for every node, and are written in both forms: who reads a merged version takes them as they are
- * stored. Those that are given are written whole, or left to be merged. */
+/* Stores the features. Features that ingest makes may change for every node, so both forms store
+ * them, and readers of a merged version read them as stored. Given features are written whole, or
+ * left to be merged by readers. */
 static enum error_code store_features(struct version_draft *m, struct pipeline_settings *settings,
                                       const char *folder, struct error *err)
 {
@@ -264,12 +270,14 @@ static enum error_code make_and_store_features(struct version_draft *m,
     enum error_code rc = m->makes_features ? store_scratch(m->store, folder, err) : ERROR_NONE;
     if (rc == ERROR_NONE)
         rc = store_features(m, settings, folder, err);
+    /* store_sweep() removes what remains */
     if (folder[0])
-        error_ignore(file_remove_all(folder, NULL)); /* store_sweep() takes what stays */
+        error_ignore(file_remove_all(folder, NULL));
     return rc;
 }
 
-/* ---- whole ---------------------------------------------------------------------------------------- */
+/* ---- whole
+ * ---------------------------------------------------------------------------------------- */
 
 static enum error_code write_edges(const struct version_draft *m, struct error *err)
 {
@@ -316,7 +324,7 @@ static enum error_code write_targets(const struct version_draft *m, struct error
     return rc;
 }
 
-/* Of a dataset of many graphs. */
+/* Writes the graphs of a dataset of many graphs. */
 static enum error_code write_graphs(const struct version_draft *m, struct error *err)
 {
     struct graph_index graphs;
@@ -352,7 +360,8 @@ static enum error_code write_whole(const struct version_draft *m, struct error *
     return rc == ERROR_NONE ? write_ids(m, err) : rc;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------- */
+/* ---- the version
+ * ------------------------------------------------------------------------------------- */
 
 static enum error_code write_version(struct version_draft *m, struct error *err)
 {
