@@ -2,8 +2,8 @@
  * door_graph - a dataset as a reader of the user's own file would describe it: nodes, edges,
  * relations and classes by their names.
  *
- * For tests with small datasets. Edges that are held out are among the edges; an undirected edge is
- * there once.
+ * For tests with small datasets. Held-out edges are among the edges. An undirected edge is listed
+ * once.
  */
 #ifndef TESTS_STAGES_INGEST_DOOR_GRAPH_H
 #define TESTS_STAGES_INGEST_DOOR_GRAPH_H
@@ -28,7 +28,7 @@ enum { DOOR_EDGES = 4096, DOOR_NODES = 4096, DOOR_TEXT = 512 };
 
 struct door_edge {
     uint32_t source, target, type;
-    float weight; /* NaN where it is not known: an edge that is held out has none */
+    float weight; /* NaN if it is unknown: a held-out edge has none */
     int64_t time;
 };
 
@@ -156,7 +156,7 @@ static void door_read_labels(struct door_graph *graph, struct error *err)
     column_encoding_release(&words);
 }
 
-/* The dataset `id`. *graph is too large for the stack. */
+/* Reads the dataset `id`. *graph is too large for the stack. */
 static void door_graph_read(struct door_graph *graph, struct store *store, const char *id,
                             struct error *err)
 {
@@ -168,7 +168,7 @@ static void door_graph_read(struct door_graph *graph, struct store *store, const
     door_read_labels(graph, err);
 }
 
-/* The node that `name` is the id of, alone or behind its type ("user:7"); -1: there is none. */
+/* Returns the node whose id is `name`, alone or after its type ("user:7"); -1 if there is none. */
 static int64_t door_graph_node(const struct door_graph *graph, const char *name)
 {
     for (uint32_t node = 0; node < graph->schema.node_count; node++) {
@@ -181,7 +181,7 @@ static int64_t door_graph_node(const struct door_graph *graph, const char *name)
     return -1;
 }
 
-/* The number of a feature of a node, NaN where it has none. */
+/* Returns a feature of a node, NaN if the node has none. */
 static float door_graph_feature(const struct door_graph *graph, uint32_t node, uint32_t column,
                                 struct error *err)
 {

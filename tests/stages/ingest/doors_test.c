@@ -1,4 +1,4 @@
-/* Small files in the forms in which people publish graphs: each comes in as the graph that it
+/* Tests small files in the forms in which people publish graphs: each is read as the graph that it
  * means, or is refused (tests/data/doors). */
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -13,22 +13,24 @@
 
 enum { WORDS_MAX = 16, FOUND_SIZE = 2048, CASES_LEAST = 120 };
 
-struct door { /* one case */
+struct door { /* the state of one case */
     char folder[FILE_PATH_SIZE];
     int status;
     char *answer; /* what the stage printed, owned */
-    char *said;   /* what it said, without the folder's path, owned */
-    char *
-        plain; /* the same without the names of files, which say little of what was seen in them, owned */
+    char *said;   /* the messages of the stage, without the folder's path, owned */
+    /* the same without the names of files, because a name does not show what the stage found in
+     * the file, owned */
+    char *plain;
     const struct door_graph *graph;
     struct error err;
 };
 
 static struct temp_dir work;
 
-/* ---- words ---------------------------------------------------------------------------------------- */
+/* ---- words
+ * ---------------------------------------------------------------------------------------- */
 
-/* Cuts a line into words between blanks; "two words" in quotes are one. */
+/* Splits a line into words at blanks; "two words" in quotes are one. */
 static size_t split_words(char *line, char *word[WORDS_MAX])
 {
     size_t count = 0;
@@ -53,7 +55,8 @@ static bool has_word(const char *text, const char *word)
     return *text != '\0';
 }
 
-/* A word with a dot may be the name of a file. */
+/* A word with a dot may be the name of a file, so it is looked up in the text that has these
+ * names. */
 static bool has_words(const struct door *door, char *const *word, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -62,7 +65,7 @@ static bool has_words(const struct door *door, char *const *word, size_t count)
     return true;
 }
 
-/* Takes paths below `folder` out of the text: the folder alone, or the file's name with it. */
+/* Removes paths below `folder` from the text: only the folder, or also the file's name. */
 static void cut_paths(char *text, const char *folder, bool with_names)
 {
     const size_t size = strlen(folder);
@@ -73,9 +76,10 @@ static void cut_paths(char *text, const char *folder, bool with_names)
     }
 }
 
-/* ---- what a graph is to have: a line of `expect` each ---------------------------------------------- */
+/* ---- what a graph must have: each is a line of `expect`
+ * --------------------------------------------- */
 
-/* Whether it holds; `found` [FOUND_SIZE] is then or else what is there. */
+/* Returns whether the line holds; `found` [FOUND_SIZE] is what the graph has, if that differs. */
 typedef bool (*door_check)(struct door *door, char *const *word, size_t count, char *found);
 
 static bool is_number(uint64_t value, const char *word, char *found)
@@ -141,7 +145,7 @@ static bool has_direction(struct door *door, char *const *word, size_t count, ch
     return strcmp(found, word[1]) == 0;
 }
 
-/* "has weight", "lacks time" */
+/* Checks "has weight", "lacks time". */
 static bool has_column(struct door *door, char *const *word, size_t count, char *found)
 {
     const struct edge_widths *width = &door->graph->schema.edge_width;
@@ -155,7 +159,7 @@ static bool has_column(struct door *door, char *const *word, size_t count, char 
     return false;
 }
 
-/* "type user 6" */
+/* Checks "type user 6". */
 static bool has_type(struct door *door, char *const *word, size_t count, char *found)
 {
     const struct dataset_schema *schema = &door->graph->schema;
@@ -169,7 +173,7 @@ static bool has_type(struct door *door, char *const *word, size_t count, char *f
     return false;
 }
 
-/* "relation KNOWS 5" */
+/* Checks "relation KNOWS 5". */
 static bool has_relation(struct door *door, char *const *word, size_t count, char *found)
 {
     const struct door_graph *graph = door->graph;
@@ -186,7 +190,8 @@ static bool has_relation(struct door *door, char *const *word, size_t count, cha
     return false;
 }
 
-/* Whether an edge has what stands behind its ends: "weight 1.5", "time 12", "relation KNOWS". */
+/* Returns whether an edge has the values that follow its ends: "weight 1.5", "time 12", "relation
+ * KNOWS". */
 static bool edge_has(const struct door_graph *graph, const struct door_edge *edge,
                      char *const *word, size_t count)
 {
@@ -206,7 +211,7 @@ static bool edge_has(const struct door_graph *graph, const struct door_edge *edg
     return true;
 }
 
-/* "edge a b weight 1.5", "no_edge a b" */
+/* Checks "edge a b weight 1.5", "no_edge a b". */
 static bool has_edge(struct door *door, char *const *word, size_t count, char *found)
 {
     const struct door_graph *graph = door->graph;
@@ -231,7 +236,7 @@ static bool has_edge(struct door *door, char *const *word, size_t count, char *f
     return is_there == (word[0][0] == 'e');
 }
 
-/* "label a cat", "unlabelled a" */
+/* Checks "label a cat", "unlabelled a". */
 static bool has_label(struct door *door, char *const *word, size_t count, char *found)
 {
     const int64_t node = door_graph_node(door->graph, word[1]);
@@ -239,7 +244,7 @@ static bool has_label(struct door *door, char *const *word, size_t count, char *
     return strcmp(found, count > 2 ? word[2] : "") == 0;
 }
 
-/* "feature a 0.5 1" */
+/* Checks "feature a 0.5 1". */
 static bool has_feature(struct door *door, char *const *word, size_t count, char *found)
 {
     const int64_t node = door_graph_node(door->graph, word[1]);
@@ -256,7 +261,7 @@ static bool has_feature(struct door *door, char *const *word, size_t count, char
     return holds;
 }
 
-/* "says no such words" */
+/* Checks "says no such words". */
 static bool has_said(struct door *door, char *const *word, size_t count, char *found)
 {
     (void)snprintf(found, FOUND_SIZE, "not these words");
@@ -265,7 +270,7 @@ static bool has_said(struct door *door, char *const *word, size_t count, char *f
 
 static const struct {
     const char *word;
-    size_t least; /* words of the line */
+    size_t least; /* the least number of words in the line */
     door_check check;
 } checks[] = {
     {"nodes", 2, has_nodes},         {"edges", 2, has_edges},       {"relations", 2, has_relations},
@@ -277,7 +282,7 @@ static const struct {
     {"feature", 3, has_feature},     {"says", 2, has_said},
 };
 
-/* Whether the line holds, of a graph that came in; says what does not. */
+/* Returns whether the line holds for the graph; prints what does not hold. */
 static bool graph_has(struct door *door, const char *line)
 {
     char copy[FOUND_SIZE], found[FOUND_SIZE] = "", *word[WORDS_MAX];
@@ -296,7 +301,8 @@ static bool graph_has(struct door *door, const char *line)
     return false;
 }
 
-/* ---- one case ------------------------------------------------------------------------------------- */
+/* ---- one case
+ * ------------------------------------------------------------------------------------- */
 
 /* Runs the stage into a store of its own. */
 static void ingest(struct door *door, const char *store)
@@ -318,7 +324,8 @@ static void ingest(struct door *door, const char *store)
     cut_paths(door->plain, door->folder, true);
 }
 
-/* "refused 65 these words", behind "or" where a graph is fine, too. */
+/* Returns whether the line is "refused 65 these words" and allows this refusal; "or" before it
+ * allows a graph, too. */
 static bool allows_refusal(const struct door *door, const char *line, bool *is_one)
 {
     char copy[FOUND_SIZE], status[16], *word[WORDS_MAX];
@@ -331,7 +338,7 @@ static bool allows_refusal(const struct door *door, const char *line, bool *is_o
            has_words(door, word + at + 2, count - at - 2);
 }
 
-/* The id in "dataset=<id> nodes=...". */
+/* Reads the dataset whose id is in "dataset=<id> nodes=...". */
 static void read_graph(struct door *door, struct store *store)
 {
     static struct door_graph graph;
@@ -351,7 +358,7 @@ static void say_refused(const struct door *door, bool wants_graph)
                  last ? (int)strcspn(last, "\n") : 0, last ? last : "");
 }
 
-/* Whether the case ends as its `expect` says; `expect` is cut into lines. */
+/* Returns whether the case ends as its `expect` says; cuts `expect` into lines. */
 static bool compare(struct door *door, char *expect)
 {
     bool holds = true, wants_graph = false, may_refuse = false;
@@ -398,7 +405,8 @@ static bool run_case(const char *folder)
     return holds;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------ */
+/* ---- all
+ * ------------------------------------------------------------------------------------------ */
 
 struct walk {
     char folder[FILE_PATH_SIZE];
@@ -409,7 +417,7 @@ static enum error_code visit(void *context, const char *name, struct error *err)
 {
     struct walk *walk = context;
     char folder[FILE_PATH_SIZE];
-    const char *only = getenv("DOORS"); /* a part of the names, to look at a few */
+    const char *only = getenv("DOORS"); /* a part of a name, to run only some cases */
     enum file_kind kind = FILE_ABSENT;
     enum error_code rc = file_path(folder, err, "%s/%s", walk->folder, name);
     if (rc == ERROR_NONE)

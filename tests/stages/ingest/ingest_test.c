@@ -23,7 +23,7 @@ static const char *source_path(const char *below)
     return path;
 }
 
-/* The folder of real datasets, or NULL. */
+/* Returns the folder of real datasets, or NULL. */
 static const char *datasets(void)
 {
     static char path[FILE_PATH_SIZE];
@@ -48,7 +48,7 @@ static enum error_code work(struct store *store, struct error *err)
     return stage.work(&context, NULL, &unit, err);
 }
 
-/* The switch that names the newest dataset of the settings. */
+/* Returns the ref that names the newest dataset of the settings. */
 static struct key newest(void)
 {
     struct key key;
@@ -57,7 +57,7 @@ static struct key newest(void)
     return key;
 }
 
-/* Ingests settings.ingest.path and reads the schema that the switch leads to. */
+/* Ingests settings.ingest.path and reads the schema of the dataset that the ref names. */
 static struct dataset_schema ingested(struct temp_store *t)
 {
     struct dataset_schema schema;
@@ -100,15 +100,15 @@ static void names_a_dataset_by_its_content(void **state)
     assert_int_equal(strlen(first), strlen("sample-0123456789abcdef"));
     use(there.path);
     assert_ok(ingest_dataset_id(t->store, &settings, true, second, &err), &err);
-    assert_string_equal(first, second); /* wherever it lies */
+    assert_string_equal(first, second); /* the place of the input does not matter */
 
     settings.ingest.direction = DIRECTION_AS_GIVEN;
     assert_ok(ingest_dataset_id(t->store, &settings, true, second, &err), &err);
-    assert_string_not_equal(first, second); /* another setting */
+    assert_string_not_equal(first, second); /* another setting makes another dataset */
     use(there.path);
     put(&there, "train.csv", "1\n");
     assert_ok(ingest_dataset_id(t->store, &settings, true, second, &err), &err);
-    assert_string_not_equal(first, second); /* another byte */
+    assert_string_not_equal(first, second); /* another byte makes another dataset */
     temp_dir_remove(&here);
     temp_dir_remove(&there);
 }
@@ -163,9 +163,10 @@ static void stores_a_dataset_once(void **state)
     content = view.content;
     store_release_record(&view);
     assert_ok(store_switch_set(t->store, newest().text, "another", &t->err), &t->err);
-    (void)ingested(t); /* unchanged: only the switch is set again */
+    (void)ingested(t); /* nothing changed: only the ref is set again */
     assert_ok(store_remove(t->store, key.text, &t->err), &t->err);
-    (void)ingested(t); /* as after a kill before the last record: the same bytes once more */
+    /* the state after a kill before the last record: the same bytes are stored once more */
+    (void)ingested(t);
     assert_ok(store_get(t->store, key.text, id, &view, &t->err), &t->err);
     assert_true(checksum_equal(&content, &view.content));
     store_release_record(&view);
@@ -227,7 +228,8 @@ static const struct {
     {"features-nan", "node-feat.npy"},
     {"features-of-too-few-nodes",
      "node-feat.npy: expected 2 dimensions with 3 rows, one for each node, found 2"},
-    {"features-in-fortran-order", "numpy.ascontiguousarray(numpy.load("}, /* of three dimensions */
+    /* an array of three dimensions */
+    {"features-in-fortran-order", "numpy.ascontiguousarray(numpy.load("},
     {"features-of-objects", "the elements are Python objects, expected numbers"},
     {"features-as-npz", "node-feat.npy is a zip archive (an npz, or a PyTorch file)"},
     {"features-shape-overflows", "byte "},
@@ -372,7 +374,7 @@ static void accepts_a_graph_of_one_node(void **state)
     temp_dir_remove(&dir);
 }
 
-/* Nodes that no edge ends in. */
+/* Returns the number of nodes in which no edge ends. */
 static uint64_t isolated_nodes(struct temp_store *t, const struct dataset_schema *schema)
 {
     uint64_t isolated = 0;
@@ -419,7 +421,7 @@ static void counts_real_datasets_as_their_readmes_do(void **state)
     }
 }
 
-/* The edges of bitcoin-otc, which has no labels, with labels. */
+/* Writes the edges of bitcoin-otc, which has no labels, with labels. */
 static void put_labelled_bitcoin(const struct temp_dir *dir)
 {
     static const char *const names[] = {"meta.json", "edges.csv"};
@@ -450,8 +452,9 @@ static void keeps_weights_times_and_types_of_real_datasets(void **state)
     put_labelled_bitcoin(&dir);
     use(dir.path);
     settings.ingest.duplicates = EDGES_KEEP;
+    /* for example 1289241911.72836 */
     (void)snprintf(settings.ingest.time_format, sizeof settings.ingest.time_format,
-                   "number*100000"); /* 1289241911.72836 */
+                   "number*100000");
     struct dataset_schema schema = ingested(t);
     assert_string_equal(schema.time_unit, "number*100000");
     assert_int_equal(schema.node_count, 5881);

@@ -1,4 +1,4 @@
-/* builder_fixture - a store, settings and a dataset builder for the tests of what is built. */
+/* builder_fixture - a store, settings and a dataset builder for the tests of the builder. */
 #ifndef TESTS_STAGES_INGEST_BUILD_BUILDER_FIXTURE_H
 #define TESTS_STAGES_INGEST_BUILD_BUILDER_FIXTURE_H
 
@@ -9,7 +9,8 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
-enum { ROOMY = 1 << 24 }; /* bytes that no small graph needs */
+/* a budget that is enough for every small graph */
+enum { ROOMY = 1 << 24 };
 
 struct fixture {
     struct temp_dir dir;

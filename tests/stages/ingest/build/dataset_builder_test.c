@@ -1,4 +1,5 @@
-/* What the builder makes of nodes: types, labels, splits, ids, features; and of bad ones. */
+/* Tests how the builder stores nodes: types, labels, splits, ids, features; and how it refuses bad
+ * ones. */
 #include "stages/ingest/build/dataset_builder.h"
 #include "store/records/edge_chunk.h"
 #include "store/records/feature_chunk.h"
@@ -107,7 +108,8 @@ static void a_task_without_its_labels_is_refused(void **state)
                  "ingest.task is multi_label, but the input has labels of single_label", &err);
 }
 
-/* ---- what is legal -------------------------------------------------------------------------- */
+/* ---- legal cases
+ * ------------------------------------------------------------------------------ */
 
 static void one_node_without_edges_is_a_graph(void **state)
 {
@@ -199,8 +201,10 @@ static void several_labels_a_node_and_text_ids_are_stored(void **state)
     store_release_record(&ids.view);
 }
 
-/* 0 -> 1, 0 -> 2, 2 -> 2 and a repeated 0 -> 1: node 0 has two edges out and none in. */
-/* Counts of the splits that `random` draws out of `labelled` of 200 nodes. */
+/* 0 -> 1, 0 -> 2, 2 -> 2 and a repeated 0 -> 1: node 0 has two outgoing edges and no incoming
+ * one. */
+/* Draws the splits of 200 nodes, of which the first `labelled` have labels, by the setting
+ * `split`. */
 static void drawn(const char *split, int labelled, uint64_t seed, struct node_splits *splits)
 {
     struct error err = {0};
@@ -245,8 +249,8 @@ static void splits_are_drawn_out_of_the_labelled_nodes(void **state)
     }
 }
 
-/* Each node is in each split as often as its share says: over 400 seeds of 10 nodes the counts of a node
- * lie within 5 deviations (of 400 draws with p = 0.6: 49) of the mean. */
+/* Each node is in each split as often as the share says: over 400 seeds with 10 nodes the counts of
+ * a node lie within 5 deviations (of 400 draws with p = 0.6: 49) of the mean. */
 static void splits_depend_on_the_seed_alone_and_favour_no_node(void **state)
 {
     (void)state;
@@ -283,7 +287,7 @@ static void rows_that_are_put_lie_in_the_order_of_nodes(void **state)
     assert_ok(dataset_builder_put_features(builder, "f", 3, 1, row[1], 2, &err), &err);
     assert_ok(dataset_builder_finish(builder, NULL, &err), &err);
     assert_ok(feature_chunk_get(fixture.store, "put", 0, &chunk, &err), &err);
-    const float expected[] = {0.375F, 0.625F, 0.5F, 0.5F, 0, 1}; /* the smallest is -2 */
+    const float expected[] = {0.375F, 0.625F, 0.5F, 0.5F, 0, 1}; /* the smallest number is -2 */
     for (int i = 0; i < 6; i++)
         assert_true(chunk.row[i] >= expected[i] && chunk.row[i] <= expected[i]);
     store_release_record(&chunk.view);

@@ -1,5 +1,5 @@
-/* Random graphs through the builder against an obvious reference, for every policy and budget; then bad
- * edges. */
+/* Compares random graphs from the builder with an obvious reference, for every policy and budget;
+ * then tests bad edges. */
 #include "common/base/random.h"
 #include "stages/ingest/build/dataset_edges.h"
 #include "store/objects/keys.h"
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Under a sanitizer the peak is that of its shadow. */
+/* Under a sanitizer the measured peak is that of its shadow memory. */
 #ifdef __SANITIZE_ADDRESS__
 #define MEMORY_IS_NOT_OURS
 #elif defined(__has_feature)
@@ -92,7 +92,7 @@ static void reference_add(struct reference_row *row, const struct raw_graph *gra
     row->edge[row->count++] = edge;
 }
 
-/* Row `node` by going through all edges. */
+/* Computes row `node` by going through all edges. */
 static void reference_row(const struct raw_graph *graph, const struct pipeline_settings *settings,
                           uint32_t node, struct reference_row *row)
 {
@@ -119,7 +119,7 @@ static void reference_row(const struct raw_graph *graph, const struct pipeline_s
 
 enum attributes { PLAIN = 0, WEIGHTS = 1, TIMES = 2, TYPES = 4 };
 
-/* What the reference does not know about when the input does not say it. */
+/* Removes attributes that the input does not have from the reference. */
 static void drop_attributes(struct raw_graph *graph, unsigned attributes)
 {
     for (size_t i = 0; i < graph->count; i++) {
@@ -261,7 +261,7 @@ static enum error_code note_sum(void *context, const char *key, bool is_artifact
     struct checksum_stream *stream = context;
     struct record_view view = {0};
     (void)is_artifact;
-    if (strstr(key, "/schema")) /* it has the dataset's id in it */
+    if (strstr(key, "/schema")) /* the schema contains the dataset's id */
         return ERROR_NONE;
     const enum error_code rc = store_get(fixture.store, key, NULL, &view, err);
     if (rc == ERROR_NONE)
@@ -270,7 +270,7 @@ static enum error_code note_sum(void *context, const char *key, bool is_artifact
     return rc;
 }
 
-/* One sum over the content of all records of a dataset but its schema. */
+/* Returns one checksum over all records of a dataset except its schema. */
 static struct checksum sum_of(const char *id)
 {
     struct error err = {0};
@@ -315,14 +315,15 @@ static void the_budget_does_not_change_a_bit(void **state)
     fixture.settings.ingest.features.choice = FEATURES_DEGREE;
     fixture.settings.ingest.direction = DIRECTION_UNDIRECTED;
     build_large("roomy", 1U << 28);
-    /* Chunk and buffers take 8.9 MB, so sorting 8 MB of entries gets half a megabyte a range. */
+    /* One chunk and the buffers take 8.9 MB, so sorting 8 MB of entries has half a megabyte for
+     * each range. */
     build_large("tight", 9500000);
     const struct checksum roomy = sum_of("roomy"), tight = sum_of("tight");
     assert_true(checksum_equal(&roomy, &tight));
 }
 
-/* In a process of its own, whose peak is measured. Without the budget it would grow by 17 MB: 8 for the
- * entries, 8 for the chunk. */
+/* Runs in a process of its own, whose peak is measured. Without the budget the peak would be 17 MB
+ * higher: 8 for the entries, 8 for the chunk. */
 static void memory_stays_near_the_budget(void **state)
 {
     (void)state;
@@ -454,7 +455,7 @@ static void refused_duplicates_are_named_and_nothing_is_stored(void **state)
                  "b.csv:101: the edge between 1 and 2 repeats that of a.csv:2", &err);
     assert_ok(store_list(fixture.store, "dataset", none_expected, NULL, &err), &err);
 
-    /* The way back counts once the graph is made undirected. */
+    /* The reverse direction counts once the graph is made undirected. */
     fixture.settings.ingest.direction = DIRECTION_UNDIRECTED;
     builder = start_nodes("bad", 10);
     piece.count = 1;
@@ -486,7 +487,7 @@ static void unrepeated_edges_pass_the_refusal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(memory_stays_near_the_budget), /* first: a peak only ever grows */
+        FIXTURE_TEST(memory_stays_near_the_budget), /* first, because a peak only ever grows */
         FIXTURE_TEST(builds_what_the_reference_builds_under_every_policy),
         FIXTURE_TEST(the_budget_does_not_change_a_bit),
         FIXTURE_TEST(a_budget_that_cannot_do_says_what_can),

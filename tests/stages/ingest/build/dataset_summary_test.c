@@ -1,4 +1,4 @@
-/* What is said of a dataset, and which slips are noticed. */
+/* Tests the summary of a dataset, and which slips it finds. */
 #include "common/base/memory.h"
 #include "stages/ingest/build/dataset_summary.h"
 
@@ -22,7 +22,7 @@ struct graph {
     size_t edge_count;
     const int32_t *label; /* [node_count] */
     uint64_t node_count;
-    const int64_t *train, *valid; /* up to -1; NULL: none */
+    const int64_t *train, *valid; /* ended by -1; NULL: none */
     const float *features;        /* [node_count] or NULL */
 };
 
@@ -111,7 +111,7 @@ static void counts_are_said_and_nothing_is_warned_of(void **state)
         "splits: 2 train, 1 valid, 0 test\n");
 }
 
-/* What programs read is what people are told. */
+/* The stored report has the same counts and warnings as the printed lines. */
 static void counts_and_warnings_are_stored(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void slips_are_noticed(void **state)
     graph.features = NULL;
     (void)build(&graph);
     assert_non_null(strstr(warnings, "the input has no features: degree+random were made up"));
-    fixture.settings.ingest.features.choice = FEATURES_DEGREE_RANDOM; /* wished for */
+    fixture.settings.ingest.features.choice = FEATURES_DEGREE_RANDOM; /* the settings ask for it */
     (void)build(&graph);
     assert_string_equal(warnings, "");
 }

@@ -1,4 +1,5 @@
-/* What the builder makes of node types and relations that are told apart, and of bad ones. */
+/* Tests how the builder stores node types and relations that stay apart, and how it refuses bad
+ * ones. */
 #include "stages/ingest/build/declared_types.h"
 #include "store/records/dataset_types.h"
 #include "store/records/edge_chunk.h"
@@ -43,7 +44,7 @@ static void assert_row(const struct edge_chunk *chunk, uint32_t node, uint32_t c
     assert_memory_equal(found + from, type, count * sizeof *type);
 }
 
-/* author 0 writes 2 and 3, author 1 writes 3; 2 cites 4 and itself; one edge stands twice. */
+/* Author 0 writes 2 and 3, author 1 writes 3; 2 cites 4 and itself; one edge is listed twice. */
 static void reverses_are_relations_behind_the_others(void **state)
 {
     (void)state;
@@ -179,7 +180,7 @@ static void say_target(const char *name)
                    "%s", name);
 }
 
-/* Without labels nothing else tells it. */
+/* Without labels nothing else shows the target type. */
 static void the_type_of_labels_may_be_named(void **state)
 {
     (void)state;
@@ -255,7 +256,7 @@ static void bad_relations_are_named(void **state)
                  ERROR_INVALID, "ingest.direction is reversed, but ingest.relations says", &err);
 }
 
-/* The edge that is refused is met in a row of its reverse first. */
+/* The refused edge comes first in a row of its reverse. */
 static void a_repeated_edge_is_named_by_its_lines(void **state)
 {
     (void)state;
@@ -271,7 +272,7 @@ static void a_repeated_edge_is_named_by_its_lines(void **state)
                  "edges.csv:4: the edge between 0 and 4 repeats that of edges.csv:2", &err);
 }
 
-/* Without ingest.relations the types stay names, and all records what they were. */
+/* Without ingest.relations the types are only names, and all records are the same as before. */
 static void types_that_are_not_told_apart_are_one(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Which edges are held out, by every kind of split: through the builder, against what stands in the records. */
+/* Tests which edges are held out, for every kind of split: builds the dataset and compares the
+ * records. */
 #include "common/base/random.h"
 #include "store/objects/keys.h"
 #include "store/records/edge_chunk.h"
@@ -11,9 +12,9 @@
 
 enum { NODES = 200, EDGES = 3000 };
 
-struct made { /* of a dataset */
+struct made { /* what the records of a dataset have */
     struct dataset_schema schema;
-    uint8_t is_row[NODES][NODES];                  /* [target][source]: edges stored */
+    uint8_t is_row[NODES][NODES];                  /* [target][source]: stored edges */
     uint8_t is_held[HELD_OUT_COUNT][NODES][NODES]; /* [split][source][target] */
     uint64_t count[HELD_OUT_COUNT];
 };
@@ -21,7 +22,7 @@ struct made { /* of a dataset */
 static int64_t source[EDGES], target[EDGES];
 static int64_t when[EDGES];
 
-/* Distinct pairs, no loops, either direction once. */
+/* Draws distinct pairs without loops, each in one direction only. */
 static void draw_edges(void)
 {
     static uint8_t taken[NODES][NODES];
@@ -99,7 +100,8 @@ static struct made *make(const char *id, bool with_times)
     return &made;
 }
 
-/* 0: stays, 1: validation, 2: test; -1 when it is in more places than one, or in none. */
+/* Returns 0 if the edge stays, 1 for validation, 2 for test; -1 if it is in several places, or in
+ * none. */
 static int place_of(const struct made *made, int64_t a, int64_t b, bool undirected)
 {
     const int stays = made->is_row[b][a] + (undirected ? made->is_row[a][b] : 0);
@@ -118,7 +120,8 @@ static int place_of(const struct made *made, int64_t a, int64_t b, bool undirect
     return places == 1 ? place : -1;
 }
 
-/* Every edge is in one place, with its way back, about as many as said; another seed draws others. */
+/* Every edge is in one place together with its reverse; the counts are near the shares; another
+ * seed draws other edges. */
 static void a_random_split_takes_both_ways(void **state)
 {
     (void)state;
@@ -164,7 +167,7 @@ static void a_split_by_time_takes_the_last(void **state)
         first[place] = when[i] < first[place] ? when[i] : first[place];
     }
     assert_true(last[0] < first[1] && last[1] < first[2]);
-    /* Ties go with the earlier ones: some 3 edges have each time. */
+    /* Edges of one time go with the earlier ones: about 3 edges have each time. */
     assert_in_range(count[0], 0.8 * EDGES, 0.8 * EDGES + 20);
     assert_in_range(count[0] + count[1], 0.9 * EDGES, 0.9 * EDGES + 20);
 }
@@ -197,7 +200,7 @@ static void leaving_one_out_takes_the_last_two_of_a_source(void **state)
         if (all >= 3)
             assert_true(last_kept <= valid && valid <= test);
     }
-    /* Without times by a draw; of an undirected graph both ways go. */
+    /* Without times a draw decides; in an undirected graph both directions are held out. */
     choose("leave_one_out", true, 1);
     made = make("one-drawn", false);
     for (int i = 0; i < EDGES; i++)
@@ -205,7 +208,7 @@ static void leaving_one_out_takes_the_last_two_of_a_source(void **state)
     assert_true(made->count[HELD_OUT_TEST] > NODES / 2 && made->count[HELD_OUT_TEST] <= NODES);
 }
 
-/* Rows with repeated edges and loops: nothing of a held-out pair is left, each of its edges is an
+/* Rows with repeated edges and loops: no edge of a held-out pair stays, each of its edges is an
  * example, and loops stay. */
 static void repeated_edges_go_together(void **state)
 {
@@ -262,7 +265,7 @@ static void a_given_split_is_kept_as_it_is(void **state)
     memset(&made, 0, sizeof made);
     draw_edges();
     choose("given", true, 1);
-    /* The last two edges of the list are not among the edges. */
+    /* The last two edges of the list are not among the edges of the input. */
     for (int twice = 0; twice < 2; twice++) {
         struct dataset_builder *builder = push("given", EDGES - 2, false);
         const struct given_edge valid = {"v.csv", 1, source[EDGES - 1], target[EDGES - 1], 0};
@@ -283,7 +286,7 @@ static void a_given_split_is_kept_as_it_is(void **state)
     assert_int_equal(made.schema.edge_count, 2 * (EDGES - 2));
 }
 
-/* It has an edge, if none that is trained on. */
+/* The node has an edge, although it is not a training edge. */
 static void a_node_whose_edges_are_all_held_out_is_not_isolated(void **state)
 {
     (void)state;
@@ -304,7 +307,7 @@ static void a_node_whose_edges_are_all_held_out_is_not_isolated(void **state)
     fixture.summary = NULL;
 }
 
-/* The same ends with another type are another edge; what is held out keeps its type. */
+/* An edge with the same ends and another type is another edge; held-out edges keep their types. */
 static void types_tell_edges_apart(void **state)
 {
     (void)state;

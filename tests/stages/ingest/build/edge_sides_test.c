@@ -1,4 +1,4 @@
-/* Tests of the two sides of a bipartite graph, as its edges show them. */
+/* Tests how edges show the two sides of a bipartite graph. */
 #include "common/base/memory.h"
 #include "stages/ingest/build/edge_sides.h"
 
@@ -24,7 +24,7 @@ static int close_sides(void **state)
     return 0;
 }
 
-/* Edges from the first twenty nodes to the next thirty. */
+/* Adds edges from the first twenty nodes to the next thirty. */
 static void add_edges(bool both_ways)
 {
     for (uint32_t i = 0; i < 400; i++) {
@@ -49,7 +49,7 @@ static void sources_and_targets_are_two_sides(void **state)
     memory_free(list);
 }
 
-/* Groups are found whatever the direction, and one odd cycle ends them. */
+/* Groups are found whatever the direction of edges, and one odd cycle ends them. */
 static void edges_both_ways_show_groups(void **state)
 {
     (void)state;
@@ -68,9 +68,9 @@ static void long_paths_are_coloured_in_turn(void **state)
     for (uint32_t i = 0; i < 40; i++)
         edge_sides_note(&sides, (i * 17 + 17) % 41, i * 17 % 41); /* a path through 0 to 40 */
     assert_true(edge_sides_are_groups(&sides));
-    edge_sides_note(&sides, 0, 17 * 39 % 41); /* 40 edges around: even */
+    edge_sides_note(&sides, 0, 17 * 39 % 41); /* a cycle of 40 edges: even */
     assert_true(edge_sides_are_groups(&sides));
-    edge_sides_note(&sides, 0, 17 * 40 % 41); /* 41 edges around: odd */
+    edge_sides_note(&sides, 0, 17 * 40 % 41); /* a cycle of 41 edges: odd */
     assert_false(edge_sides_are_groups(&sides));
 }
 

@@ -1,4 +1,4 @@
-/* Rows out of the spool against rows found by going through all edges, at every budget. */
+/* Compares the rows of the sorter with rows found by going through all edges, at every budget. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "stages/ingest/build/edge_chunk_writer.h"
@@ -77,7 +77,7 @@ static void spool_edges(size_t count, bool both_ways, const struct edge_widths *
     }
 }
 
-/* What is handed on, as one text of numbers, so that two runs can be compared. */
+/* The rows that the visitor got, as numbers, so that two runs can be compared. */
 struct heard {
     uint64_t count;
     struct entry {
@@ -89,7 +89,8 @@ struct heard {
     uint32_t next_node;
 };
 
-/* What is called back may order the edges. NOLINTBEGIN(readability-non-const-parameter) */
+/* The visitor's type is not const because a visitor may reorder the edges.
+ * NOLINTBEGIN(readability-non-const-parameter) */
 static enum error_code hear(void *context, uint32_t node, const struct edge_row *row,
                             uint64_t *order, uint32_t kept, struct error *err)
 {
@@ -138,7 +139,7 @@ static void sort_at(uint64_t memory_bytes, bool both_ways, enum edge_policy dupl
     uint64_t sum = 0;
     for (int i = 0; i < NODES; i++)
         sum += degree[i];
-    assert_int_equal(sum, heard->count); /* the degrees are those of what was handed on */
+    assert_int_equal(sum, heard->count); /* the degrees count exactly the edges of the rows */
 }
 
 static int entry_order(const void *a, const void *b)
@@ -152,7 +153,8 @@ static int entry_order(const void *a, const void *b)
         return x->type < y->type ? -1 : 1;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
-    return x->weight < y->weight ? -1 : x->weight > y->weight; /* the weight is the input order */
+    /* the weight is the number of the edge in the input */
+    return x->weight < y->weight ? -1 : x->weight > y->weight;
 }
 
 static void add_reference(struct heard *out, uint32_t node, uint32_t neighbor, size_t i)
@@ -208,8 +210,8 @@ static void plain_edges_are_sorted_as_well(void **state)
     compare_with_reference(&heard, EDGES, false);
 }
 
-/* Threads share out nodes, and every row has its edges in the order of the spool: some of several ranges, and more threads than
- * a range has nodes. */
+/* Threads divide the nodes, and every row has its edges in the order of the spool, also with
+ * several ranges, and with more threads than a range has nodes. */
 static void sort_by_threads(bool both_ways, const struct edge_widths *width, uint64_t least)
 {
     static struct heard heard;
@@ -329,7 +331,7 @@ static void every_failed_allocation_is_reported(void **state)
 
 /* ---- chunks --------------------------------------------------------------------------------- */
 
-/* Rows of these lengths through a writer whose limits are 10 edges and 3 nodes. */
+/* Writes rows of these lengths with a writer whose limits are 10 edges and 3 nodes. */
 static void chunks_end_where_the_format_says(void **state)
 {
     (void)state;

@@ -50,7 +50,7 @@ static struct feature_maker *start(uint32_t node_count)
     return &fixture.maker;
 }
 
-/* Chooses, writes as dataset `id`, and returns all rows; memory_free() them. */
+/* Chooses, writes as dataset `id`, and returns all rows; free them with memory_free(). */
 static float *finish(const char *id, uint64_t *chunk_count)
 {
     struct error err = {0};
@@ -100,14 +100,15 @@ static void given_rows_come_back_in_order_over_several_chunks(void **state)
     memory_free(row);
 }
 
-/* As torch_geometric.transforms.NormalizeFeatures: x = x - x.min(); x / x.sum(-1).clamp(min=1). */
+/* The expected numbers follow torch_geometric.transforms.NormalizeFeatures: x = x - x.min(); x /
+ * x.sum(-1).clamp(min=1). */
 static void rows_are_divided_by_their_sum_or_by_1(void **state)
 {
     (void)state;
     /* sums above 1, 0, in (0, 1), 1 */
     static const float given[] = {1, 3, 0, 0, 0.25F, 0.5F, 0.5F, 0.5F};
     static const float expected[] = {0.25F, 0.75F, 0, 0, 0.25F, 0.5F, 0.5F, 0.5F};
-    /* the smallest is -2: 3 5 | 2 2 | 0 3 | 2 0.5 */
+    /* the smallest is -2, so the rows are: 3 5 | 2 2 | 0 3 | 2 0.5 */
     static const float negative[] = {1, 3, 0, 0, -2, 1, 0, -1.5F};
     static const float shifted[] = {0.375F, 0.625F, 0.5F, 0.5F, 0, 1, 0.8F, 0.2F};
     static const float huge[] = {3e38F, -3e38F, -3e38F, -3e38F, 0, 0, 3e38F, 3e38F};
@@ -161,8 +162,8 @@ static void columns_get_mean_0_and_variance_1(void **state)
     memory_free(rows);
 }
 
-/* What a dataset was scaled by is kept; the same rows scaled by that are the same, and rows of another graph are
- * taken in the same measure. */
+/* The statistics of a dataset are stored. The same rows scaled by them are the same, and rows of
+ * another graph are scaled by the same statistics. */
 static void rows_are_scaled_by_what_another_dataset_kept(void **state)
 {
     (void)state;
@@ -254,7 +255,7 @@ static void degree_and_random_stand_side_by_side(void **state)
     (void)state;
     const uint32_t degree[] = {1, 2, 3, 4};
     uint64_t chunks = 0;
-    fixture.settings.ingest.random_dim = 6; /* features: auto, and none are given */
+    fixture.settings.ingest.random_dim = 6; /* features is auto, and none are given */
     struct feature_maker *maker = start(4);
     maker->in_degree = maker->out_degree = degree;
     float *both = finish("both", &chunks);

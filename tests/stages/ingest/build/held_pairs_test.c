@@ -1,4 +1,4 @@
-/* Tests of links between the same two nodes, both ways or at several times: what is held out
+/* Tests links between the same two nodes, both ways or at several times: which are held out
  * together, and how each is counted. */
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
@@ -20,7 +20,7 @@ static size_t count;
 static struct dataset_schema schema;
 static struct dataset_summary summary;
 static uint32_t rows[NODES][NODES];                 /* [source][target] stored edges */
-static uint32_t held[HELD_OUT_COUNT][NODES][NODES]; /* likewise, examples */
+static uint32_t held[HELD_OUT_COUNT][NODES][NODES]; /* [split][source][target] examples */
 
 static void add(int64_t a, int64_t b, uint16_t relation, double time)
 {
@@ -70,7 +70,7 @@ static void read_held(const char *id)
     store_release_record(&splits.view);
 }
 
-/* Makes the dataset of the edges at hand and reads it back, the schema from the store. */
+/* Makes the dataset of the collected edges and reads it back, the schema from the store. */
 static void make(const struct edge_type *relation, uint32_t relations, bool with_times)
 {
     static int number;
@@ -165,8 +165,8 @@ static void edges_back_are_held_out_with_the_edge(void **state)
         }
 }
 
-/* Makes two relations that are each other's reverse under names that do not say so, one that is
- * listed both ways, and one of neither kind. */
+/* Makes two relations that are each other's reverse under names that do not say so, one relation
+ * that is listed both ways, and one that is neither. */
 static void reverse_relations_are_found_by_content(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void reverse_relations_are_found_by_content(void **state)
     dataset_reverses(&schema, &reverses);
     assert_int_equal(reverses.reverse[0], 1);
     assert_int_equal(reverses.reverse[1], 0);
-    assert_true(relation_is_forward(&reverses, 1)); /* its edges are examples still */
+    assert_true(relation_is_forward(&reverses, 1)); /* its edges are examples, too */
     choose("random 70/10/20");
     add_pairs(10, 0);
     make(pair, 1, false);
@@ -188,11 +188,12 @@ static void reverse_relations_are_found_by_content(void **state)
     choose("random 70/10/20");
     add_pairs(3, 1);
     make(pair, 2, false);
-    expect_together(true); /* most of those of the second have one back */
+    expect_together(true); /* most edges of the second relation have an edge back */
     choose("random 70/10/20");
     add_pairs(10, 1);
     make(named, 2, false);
-    assert_false(schema.pairs_together); /* the reverse goes with its edge, and is listed nowhere */
+    /* the reverse is held out with its edge, and is not listed */
+    assert_false(schema.pairs_together);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(type[i]                      ? held_of(source[i], target[i])
                          : rows[source[i]][target[i]] ? held_of(source[i], target[i])

@@ -11,7 +11,8 @@ static void lines_of_pieces_are_found(void **state)
     const char *where = NULL;
     int64_t line = 0;
     assert_ok(input_lines_add(&lines, "a.csv", 2, 3, &err), &err);
-    assert_ok(input_lines_add(&lines, "a.csv", 5, 2, &err), &err); /* follows: one piece */
+    /* follows the last line, so it is the same piece */
+    assert_ok(input_lines_add(&lines, "a.csv", 5, 2, &err), &err);
     assert_ok(input_lines_add(&lines, "a.csv", 9, 1, &err), &err);
     assert_ok(input_lines_add(&lines, "b.csv", 1, 4, &err), &err);
     assert_int_equal(lines.piece_count, 3);
@@ -25,7 +26,7 @@ static void lines_of_pieces_are_found(void **state)
     input_lines_release(&lines);
 }
 
-/* A comment behind every edge. */
+/* Adds edges with a comment after each one. */
 static void memory_is_bounded_whatever_the_input_looks_like(void **state)
 {
     (void)state;

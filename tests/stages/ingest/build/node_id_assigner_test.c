@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A fixed sequence of scattered integers, both signs, with repeats. */
+/* Returns a fixed sequence of scattered integers of both signs, with repetitions. */
 static int64_t scattered(uint64_t i)
 {
     uint64_t x = (i % 5000) * 0x9e3779b97f4a7c15ULL;
@@ -103,7 +103,7 @@ static void stays_inside_its_budget(void **state)
     for (int64_t i = 0; rc == ERROR_NONE && i < 100000; i++)
         rc = node_id_assigner_add_integer(&ids, i * 1000, &err);
     assert_int_equal(rc, ERROR_NO_MEMORY);
-    assert_true(ids.count > 100000 / 32); /* the budget was used, not refused at once */
+    assert_true(ids.count > 100000 / 32); /* the budget was used up, not refused at once */
     assert_non_null(strstr(err.message, "the memory budget leaves 97.7 KiB"));
     node_id_assigner_release(&ids);
 }

@@ -22,18 +22,18 @@ static int close_detector(void **state)
 static void edges_in_one_direction_are_seen(void **state)
 {
     (void)state;
-    assert_false(reverse_detector_is_one_way(&detector)); /* no edge, nothing known */
+    assert_false(reverse_detector_is_one_way(&detector)); /* without edges nothing is known */
     reverse_detector_add(&detector, 3, 3, 0);
     assert_false(reverse_detector_is_one_way(&detector));
     reverse_detector_add(&detector, 0, 1, 0);
     reverse_detector_add(&detector, 2, 1, 0);
-    reverse_detector_add(&detector, 2, 1, 0); /* again, not back */
+    reverse_detector_add(&detector, 2, 1, 0); /* repeated in the same direction */
     assert_true(reverse_detector_is_one_way(&detector));
     reverse_detector_add(&detector, 1, 2, 0);
     assert_false(reverse_detector_is_one_way(&detector));
 }
 
-/* More pairs than the table holds: 3 M with one reversed of a thousand. */
+/* Adds more pairs than the table holds: 3 million, one in a thousand reversed. */
 static void a_large_graph_is_sampled(void **state)
 {
     (void)state;
@@ -44,13 +44,13 @@ static void a_large_graph_is_sampled(void **state)
     for (uint32_t i = 0; i < 3000000; i += 1000)
         reverse_detector_add(&detector, 1500 + i / 1500, i % 1500, 0);
     assert_false(reverse_detector_is_one_way(&detector));
-    /* Among those that are looked at, as many as there are. */
+    /* The sample has about as many reversed pairs as its share of all. */
     const double expected = 3000.0 / (double)(detector.mask + 1);
     assert_true((double)detector.both_ways > expected / 2 &&
                 (double)detector.both_ways < expected * 2);
 }
 
-/* What is counted at the end does not depend on what was taken out on the way. */
+/* The final counts do not depend on the pairs that were removed in between. */
 static void thinning_out_loses_no_pair_it_keeps(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void thinning_out_loses_no_pair_it_keeps(void **state)
     assert_int_equal(detector.both_ways, detector.count);
 }
 
-/* Relation 0 is listed both ways, relation 2 is the reverse of relation 1 but for a few edges,
- * relation 3 has none back. */
+/* Relation 0 is listed both ways, relation 2 is the reverse of relation 1 except for a few edges,
+ * and relation 3 has no edges back. */
 static void edges_back_are_counted_by_type(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Which edges of a graph with relations are held out: the reverse of an edge goes where the edge goes, and is listed nowhere. */
+/* Tests which edges of a graph with relations are held out: the reverse of an edge goes where the
+ * edge goes, and is not listed. */
 #include "common/base/random.h"
 #include "store/objects/keys.h"
 #include "store/records/dataset_types.h"
@@ -23,14 +24,14 @@ enum {
 static const struct node_type node_types[] = {{"author", 0, AUTHORS, 0},
                                               {"paper", AUTHORS, PAPERS, 0}};
 static const struct edge_type edge_types[] = {{"writes", 0, 0, 1}, {"cites", 0, 1, 1}};
-/* The reverse is one of the input. */
+/* The input itself has the reverse relation. */
 static const struct edge_type with_reverse[] = {{"writes", 0, 0, 1}, {"rev_writes", 0, 1, 0}};
 
 static int64_t source[EDGES], target[EDGES];
 static uint16_t type[EDGES];
 static int64_t when[EDGES];
 
-/* Distinct edges, no loops. */
+/* Draws distinct edges without loops. */
 static void draw_edges(void)
 {
     static uint8_t taken[GIVEN][NODES][NODES];
@@ -77,7 +78,7 @@ static enum error_code add(struct dataset_builder *builder, size_t count, struct
     return dataset_builder_add_edges(builder, &piece, err);
 }
 
-/* In rows and lists: edges of relation [type][source][target]. */
+/* Edges of relation [type][source][target] in rows, and in lists. */
 static uint8_t is_row[2 * GIVEN][NODES][NODES], is_held[2 * GIVEN][NODES][NODES];
 
 static void read_back(const char *id, const struct dataset_schema *schema)
@@ -136,7 +137,7 @@ static void a_reverse_goes_where_its_edge_goes(void **state)
     }
 }
 
-/* Also where the input has the reverses itself. */
+/* The same holds if the input itself has the reverses. */
 static void a_reverse_of_the_input_is_one(void **state)
 {
     (void)state;

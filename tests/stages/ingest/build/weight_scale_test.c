@@ -40,7 +40,7 @@ static void a_logarithm_keeps_sign_order_and_zero(void **state)
                                  weight_scale_of(&scale, weights[j]),
                              weights[i] < weights[j]);
     }
-    assert_null(scale.weight); /* which takes no memory */
+    assert_null(scale.weight); /* this scale needs no memory */
     weight_scale_release(&scale);
 }
 

@@ -12,7 +12,7 @@ static enum error_code run(const char *text, enum id_type type, uint64_t memory,
     return edge_list_reader_run(&input, type, memory, recording_start(), err);
 }
 
-/* The edges as "source>target source>target". */
+/* Returns the edges as "source>target source>target". */
 static const char *edges(void)
 {
     static char out[512];
@@ -121,7 +121,8 @@ static void asks_what_columns_without_a_name_are(void **state)
     assert_false(recorded.width.of[EDGE_WEIGHT] || recorded.width.of[EDGE_TIME]);
 }
 
-/* The ends of line `i`: small ones, then some that take more than 4 bytes, and some below 0. */
+/* Returns the ends of line `i`: small ones, then some that take more than 4 bytes, and some below
+ * 0. */
 static void ends_of(int64_t i, int64_t *source, int64_t *target)
 {
     enum { WIDE_FROM = 200000 };
@@ -130,7 +131,8 @@ static void ends_of(int64_t i, int64_t *source, int64_t *target)
     *target = i % 1999 == 1998 ? -(i % 11) : i * 104729 % 2003;
 }
 
-/* More than stays in memory, put aside as it comes; lines of digits alone beside those that say the same in other ways. */
+/* The table is larger than the memory of the spool. Lines of digits only give the same edges as
+ * lines that write them in other ways. */
 static void finds_every_edge_of_a_long_table_again(void **state)
 {
     (void)state;
@@ -246,7 +248,7 @@ static void gives_everything_back_when_memory_fails(void **state)
     }
 }
 
-/* How wide the edge features are with each choice, of a file with and without a header. */
+/* Compares the width of the edge features for each choice, with and without a header. */
 static void leaves_edge_features_out(void **state)
 {
     (void)state;

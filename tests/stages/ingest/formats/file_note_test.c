@@ -1,4 +1,5 @@
-/* Checksums of input files that are remembered: used when nothing changed, and never otherwise. */
+/* Tests remembered checksums of input files: they are used if nothing changed, and never
+ * otherwise. */
 #include "stages/ingest/formats/file_note.h"
 #include "stages/plan/identity_digits.h"
 #include "store/objects/keys.h"
@@ -23,7 +24,8 @@ static void write_file(struct temp_store *p, size_t size)
     assert_ok(file_replace(path, bytes, size, false, &p->err), &p->err);
 }
 
-/* Another byte, in place. `keep_mtime`: then mtime is put back. Until the times show it, as they have a resolution. */
+/* Changes a byte in place, again and again until the times of the file show it, because they have a
+ * resolution. `keep_mtime`: mtime is then set back. */
 static void change_byte(char byte, bool keep_mtime)
 {
     struct stat before, after;
@@ -56,7 +58,8 @@ static bool has_note(struct temp_store *p)
     return rc == ERROR_NONE;
 }
 
-/* The last digit of the checksum in the note becomes another: who trusts the note shows it. */
+/* Changes the last digit of the checksum in the note, so that a caller who trusts the note returns
+ * it. */
 static struct checksum spoil_note(struct temp_store *p)
 {
     char text[512];
@@ -104,7 +107,7 @@ static void a_changed_byte_is_seen_even_with_the_same_size_and_mtime(void **stat
         expect_sum(p, &notes, NULL);
     }
     (void)spoil_note(p);
-    write_file(p, SIZE); /* another file of that name */
+    write_file(p, SIZE); /* another file with the same name */
     expect_sum(p, &notes, NULL);
 }
 
@@ -116,7 +119,7 @@ static void a_file_that_was_just_changed_gets_no_note(void **state)
     write_file(p, SIZE);
     expect_sum(p, &notes, NULL);
     assert_false(has_note(p));
-    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0); /* ctime is what it is */
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0); /* ctime does not change back */
     expect_sum(p, &notes, NULL);
     assert_false(has_note(p));
 }

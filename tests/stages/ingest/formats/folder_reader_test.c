@@ -18,7 +18,7 @@ static void drop(const char *name)
     assert_ok(file_remove_all(path, &err), &err);
 }
 
-/* An npy file of version 1 with `data` [size]. */
+/* Writes an npy file of version 1 with `data` [size]. */
 static void put_npy(const char *name, const char *descr, const char *shape, const void *data,
                     size_t size)
 {
@@ -33,7 +33,7 @@ static void put_npy(const char *name, const char *descr, const char *shape, cons
     (void)temp_dir_write(&dir, name, bytes, 10 + (size_t)length + size);
 }
 
-static bool with_relations; /* told apart; of the test at hand */
+static bool with_relations; /* ingest.relations in the current test */
 
 static enum error_code run_folder(const char *path, struct error *err)
 {
@@ -49,7 +49,7 @@ static enum error_code run(struct error *err)
     return run_folder(dir.path, err);
 }
 
-/* A good folder of three nodes. */
+/* Writes a good folder of three nodes. */
 static void put_folder(void)
 {
     put("meta.json", "{\"num_nodes\": 3, \"directed\": false, \"num_classes\": 2}");
@@ -86,7 +86,7 @@ static void reads_csv_files(void **state)
     assert_int_equal(recorded.feature_rows, 0);
 }
 
-/* The columns of three edges, of which the table has the first two or none. */
+/* Checks the columns of three edges; the table has the first two or none. */
 static void assert_file_columns(const char *table)
 {
     struct error err = {0};
@@ -287,7 +287,7 @@ static void types_that_are_told_apart_keep_their_widths(void **state)
     const enum error_code rc = run(&err);
     with_relations = false;
     assert_ok(rc, &err);
-    assert_int_equal(recorded.feature_rows, 2); /* none for topics */
+    assert_int_equal(recorded.feature_rows, 2); /* topics have no features */
     assert_int_equal(recorded.selected_type, 2);
     assert_int_equal(recorded.edge_type[1].source_type, 1);
     assert_int_equal(recorded.edge_type[1].target_type, 2);
@@ -335,7 +335,7 @@ static void reads_several_label_columns(void **state)
                  "node-label.csv:2: label in column 2: expected 0 or 1, found 2", &err);
 }
 
-/* Each case spoils one file of a good folder; the mended folder reads again. */
+/* Each case damages one file of a good folder; the repaired folder is read again. */
 static void names_file_line_expected_and_found(void **state)
 {
     (void)state;
@@ -455,7 +455,7 @@ static void gives_everything_back_when_memory_fails(void **state)
     }
 }
 
-/* The folder of real datasets, or NULL. */
+/* Returns the folder of real datasets, or NULL. */
 static const char *datasets(void)
 {
     static char path[FILE_PATH_SIZE];
@@ -506,12 +506,12 @@ static void counts_real_datasets_as_their_readmes_do(void **state)
         assert_int_equal(recorded.width.of[EDGE_WEIGHT], cases[i].has_weight);
         assert_int_equal(recorded.width.of[EDGE_TIME], cases[i].has_time);
     }
-    assert_int_equal(recorded.node_type_count, 3); /* of acm-hetero */
+    assert_int_equal(recorded.node_type_count, 3); /* those of acm-hetero */
     assert_int_equal(recorded.edge_type_count, 2);
     assert_int_equal(recorded.node_type[1].first_node, 4019);
 }
 
-/* A knowledge graph: more relations than a byte counts. */
+/* The knowledge graph has more relations than fit a byte. */
 static void counts_the_relations_of_a_knowledge_graph(void **state)
 {
     (void)state;

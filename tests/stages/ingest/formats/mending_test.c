@@ -26,7 +26,7 @@ static void an_error_with_advice_keeps_it(void **state)
     assert_string_equal(err.message, "f.csv:3: found 'a': sort them");
 }
 
-/* The name of a file, and what it has in it, decide nothing. */
+/* Neither the name of a file nor its content decides whether there is advice. */
 static void words_of_the_user_are_no_advice(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@ static void set(struct keyed_file *file, const char *name, enum keyed_form form,
         .path = text ? name : NULL, .form = form, .data = text, .size = text ? strlen(text) : 0};
 }
 
-/* Reads edges and what stands beside them; NULL: no such file. */
+/* Reads edges and the files beside them; NULL: no such file. */
 static enum error_code run(const char *edges, const char *labels, const char *features,
                            const char *train, struct error *err)
 {
@@ -40,9 +40,9 @@ static void keys_labels_features_and_splits_by_strings(void **state)
                   "id\tx\ty\nzoe\t4\t0\nDoe, Jane\t2\t0\nalice\t1\t0\ncarol\t3\t0\n",
                   "Doe, Jane\nzoe\n", &err),
               &err);
-    assert_int_equal(recorded.node_count, 4); /* zoe has a label and no edge */
+    assert_int_equal(recorded.node_count, 4); /* zoe has a label but no edge */
     assert_int_equal(recorded.label_count, 4);
-    const int32_t expected[] = {1, -1, 2, 0}; /* alice, Doe, carol, zoe */
+    const int32_t expected[] = {1, -1, 2, 0}; /* of alice, Doe, carol, zoe */
     assert_memory_equal(recorded.label, expected, sizeof expected);
     for (int i = 0; i < 4; i++)
         assert_true(recorded.feature_of[i] == (float)(i + 1));
@@ -57,7 +57,7 @@ static void keys_them_by_integers_in_ascending_order(void **state)
     struct error err = {0};
     assert_ok(run("30 -5\n", "# class\n7 0\n-5 1\n", NULL, "node\n7\n-5\n", &err), &err);
     assert_int_equal(recorded.node_count, 3);
-    const int32_t expected[] = {1, 0, -1}; /* -5, 7, 30 */
+    const int32_t expected[] = {1, 0, -1}; /* of -5, 7, 30 */
     assert_memory_equal(recorded.label, expected, sizeof expected);
     assert_int_equal(recorded.split_first[SPLIT_TRAIN], 1);
     assert_int_equal(recorded.ids.integer[2], 30);
@@ -90,7 +90,7 @@ static void accepts_the_same_label_twice(void **state)
     assert_int_equal(recorded.label[0], 1);
 }
 
-/* A node called as a header would be is no header when it has edges. */
+/* A node whose name is a usual header word is no header if it has edges. */
 static void knows_a_header_from_a_node(void **state)
 {
     (void)state;
@@ -98,11 +98,13 @@ static void knows_a_header_from_a_node(void **state)
     assert_ok(run("id,b\n", "id,1\nb,0\n", NULL, "id\n", &err), &err);
     assert_int_equal(recorded.label[0], 1);
     assert_int_equal(recorded.split_count[SPLIT_TRAIN], 1);
-    assert_ok(run("a,b\n", "id,0\na,1\nb,0\n", NULL, NULL, &err), &err); /* pandas' column 0 */
+    /* pandas calls the first column 0 */
+    assert_ok(run("a,b\n", "id,0\na,1\nb,0\n", NULL, NULL, &err), &err);
     assert_int_equal(recorded.node_count, 2);
 }
 
-/* A first row of unknown words is a header if all other rows are of nodes and its class stands in no other row. */
+/* A first row of unknown words is a header if all other rows name nodes and its class is in no
+ * other row. */
 static void knows_a_header_by_the_rows_below(void **state)
 {
     (void)state;
@@ -123,7 +125,7 @@ static void knows_a_header_by_the_rows_below(void **state)
     assert_int_equal(recorded.split_count[SPLIT_TRAIN], 2);
 }
 
-/* Semicolons separate, and commas stand in numbers. */
+/* Semicolons separate fields, and numbers have decimal commas. */
 static void takes_other_separators_and_decimal_commas(void **state)
 {
     (void)state;
@@ -135,7 +137,7 @@ static void takes_other_separators_and_decimal_commas(void **state)
     assert_true(recorded.feature_of[0] == 0.5F && recorded.feature_of[2] == 2.5F);
 }
 
-/* Labels with ingest.missing_words. */
+/* Reads labels with ingest.missing_words. */
 static enum error_code run_missing(const char *labels, const char *missing, struct error *err)
 {
     static const char edges[] = "a,b\nb,c\nc,d\n";
@@ -157,12 +159,12 @@ static void takes_for_missing_what_is_listed_alone(void **state)
     static const char words[] = "id,class\na,none\nb,mild\nc,NA\nd,mild\n";
     struct error err = {0};
     assert_ok(run_missing(words, NULL, &err), &err);
-    assert_int_equal(recorded.labelled, 4); /* three classes: NA, mild, none */
+    assert_int_equal(recorded.labelled, 4); /* three classes: NA, mild and none */
     const int32_t expected[] = {2, 1, 0, 1};
     assert_memory_equal(recorded.label, expected, sizeof expected);
     assert_ok(run_missing(words, "NA", &err), &err);
     assert_int_equal(recorded.labelled, 3);
-    assert_ok(run_missing(words, "[na, none]", &err), &err); /* the case counts */
+    assert_ok(run_missing(words, "[na, none]", &err), &err); /* upper and lower case differ */
     assert_int_equal(recorded.labelled, 3);
     assert_ok(run_missing("id,class\na,0\nb,unknown\nc,1\n", "[NA, unknown]", &err), &err);
     assert_int_equal(recorded.labelled, 2);
@@ -242,7 +244,8 @@ static void names_file_and_line_of_what_is_wrong(void **state)
                  &err);
 }
 
-/* ---- features in an array ----------------------------------------------------------------------- */
+/* ---- features in an array
+ * ----------------------------------------------------------------------- */
 
 /* Writes rows 0.5, 1.5, ... of one column. */
 static void write_array(char path[FILE_PATH_SIZE], const struct temp_dir *dir, int rows)
@@ -311,7 +314,7 @@ static void refuses_an_array_whose_rows_are_nobodys(void **state)
     }
 }
 
-/* Labels in two files. */
+/* Reads labels from two files. */
 static enum error_code run_two(const struct temp_dir *dir, const char *first, const char *second,
                                struct error *err)
 {

@@ -10,7 +10,7 @@
 
 extern const struct input_format ogb_format;
 
-/* With its folders. */
+/* Makes the folder of the test with the folders of an OGB set. */
 static int make_ogb_dir(void **state)
 {
     char path[FILE_PATH_SIZE];
@@ -153,7 +153,7 @@ static void reads_columns_of_edges(void **state)
     assert_string_equal(recorded.edge_type[6].name, "edge-6");
 }
 
-/* More edges than a reader holds at once: each has its own row. */
+/* There are more edges than a reader holds at once; each must get its own row. */
 static void reads_columns_in_pieces(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* reader_folder - a folder of files for tests of readers, one for each test: make_dir and remove_dir are its setup and teardown. */
+/* reader_folder - a folder of files for each test of a reader; make_dir and remove_dir are its
+ * setup and teardown. */
 #ifndef TESTS_STAGES_INGEST_FORMATS_READER_FOLDER_H
 #define TESTS_STAGES_INGEST_FORMATS_READER_FOLDER_H
 
@@ -22,7 +23,7 @@ static inline int remove_dir(void **state)
     return 0;
 }
 
-/* Writes a file of the folder. */
+/* Writes a file into the folder. */
 static inline void put(const char *name, const char *text)
 {
     (void)temp_dir_write(&dir, name, text, strlen(text));

@@ -1,8 +1,8 @@
 /*
- * recording_builder - a dataset_builder that keeps what readers push, to be looked at.
+ * recording_builder - a dataset_builder that stores what readers push, for tests to compare.
  *
- * It defines the functions of dataset_builder.h, so a test that includes it takes them from here and
- * not from the library. Include it in one file of a test program, and not with ingest.c.
+ * It defines the functions of dataset_builder.h, so a test that includes it links to these instead
+ * of the library's. Include it in one file of a test program, and not together with ingest.c.
  */
 #ifndef TESTS_STAGES_INGEST_FORMATS_RECORDING_BUILDER_H
 #define TESTS_STAGES_INGEST_FORMATS_RECORDING_BUILDER_H
@@ -34,7 +34,7 @@ struct dataset_builder {
     uint32_t selected_type;
     uint64_t feature_rows;
     uint32_t dim;
-    float feature_of[RECORDED_IDS]; /* first number of rows that were put */
+    float feature_of[RECORDED_IDS]; /* the first number of each row */
     uint64_t feature_calls;
     double feature_sum;
     float last_row_first, first_row_first;
@@ -45,7 +45,7 @@ struct dataset_builder {
     uint64_t labelled;
     uint64_t split_count[SPLIT_COUNT];
     int64_t split_first[SPLIT_COUNT];
-    uint32_t graph_count; /* of a task of graphs */
+    uint32_t graph_count; /* for a task of graphs */
     int64_t first_graph, first_graph_id;
     char graph_where[FILE_PATH_SIZE];
     struct node_ids ids;
@@ -117,7 +117,7 @@ enum error_code dataset_builder_set_types(struct dataset_builder *builder,
                                           uint32_t edge_type_count, struct error *err)
 {
     (void)err;
-    must(builder->edge_count == 0); /* the real one checks edges against the types */
+    must(builder->edge_count == 0); /* the real builder checks edges against the types */
     builder->node_type_count = node_type_count;
     builder->edge_type_count = edge_type_count;
     memcpy(builder->node_type, node_type, node_type_count * sizeof *node_type);

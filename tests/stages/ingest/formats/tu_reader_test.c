@@ -1,4 +1,5 @@
-/* The files of the TU Dortmund collection: what is pushed of them, and what is said of files that are wrong. */
+/* Tests the reader of the TU Dortmund collection: what it pushes, and its messages about wrong
+ * files. */
 #include "stages/ingest/formats/input_format.h"
 #include "stages/plan/dataset_format.h"
 
@@ -8,7 +9,7 @@
 
 extern const struct input_format tu_format;
 
-/* A path of three nodes and an edge of two. */
+/* Writes two graphs: a path of three nodes and an edge of two. */
 static void put_graphs(void)
 {
     put("X_A.txt", "1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n");
@@ -45,7 +46,8 @@ static void reads_graphs_edges_and_classes(void **state)
     assert_memory_equal(recorded.target, target, sizeof target);
     assert_int_equal(recorded.line[5], 6);
     assert_int_equal(recorded.label_count, 2);
-    assert_true(recorded.label[0] == 1 && recorded.label[1] == 0); /* of -1 and 7, ascending */
+    /* the classes of -1 and 7, ascending */
+    assert_true(recorded.label[0] == 1 && recorded.label[1] == 0);
     assert_true(recorded.split_count[SPLIT_TRAIN] == 1 && recorded.split_first[SPLIT_TRAIN] == 2);
     assert_int_equal(recorded.feature_rows, 0);
     assert_ok(run(TASK_GRAPH_CLASSIFICATION, "random 50/25/25", &err), &err);

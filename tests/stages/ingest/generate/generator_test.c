@@ -1,4 +1,4 @@
-/* What the generated graph promises, measured on what was stored. */
+/* Tests the promises about the generated graph by measuring the stored records. */
 #include "common/base/memory.h"
 #include "stages/ingest/formats/input_format.h"
 #include "stages/plan/dataset_format.h"
@@ -132,7 +132,7 @@ static void degrees_follow_the_power_law(void **state)
         fixture.settings.ingest.degree_exponent = exponents[i];
         generate(id, &schema);
         measure(id, &schema, &facts);
-        /* The share of nodes with at least d edges falls as d to the power of 1 - exponent. */
+        /* The share of nodes with at least d edges falls as d^(1 - exponent). */
         const double many = (double)count_above(&schema, facts.degree, 20);
         const double few = (double)count_above(&schema, facts.degree, 120);
         const double slope = log(many / few) / log(120.0 / 20.0);
@@ -216,7 +216,7 @@ static void sum_of_sections(const char *key, char text[CHECKSUM_TEXT_SIZE])
     store_release_record(&view);
 }
 
-/* The bytes for a seed are part of what is promised, on any machine: these sums were taken once. */
+/* The bytes for a seed are promised on any machine: these checksums were computed once. */
 static void the_bytes_are_those_of_every_machine(void **state)
 {
     (void)state;
@@ -267,14 +267,14 @@ static void labels_are_drawn_at_random_as_often_as_asked(void **state)
         changed += before[i] != after[i];
     for (uint32_t i = 1; i < schema.node_count; i++)
         next_alike += before[i] == before[i - 1];
-    /* One of ten random labels is the old one; neighbours by id agree by chance only. */
+    /* One in ten random labels equals the old one; neighbours by id agree by chance only. */
     assert_true(fabs(changed / 20000.0 - 0.4 * 0.9) < 0.015);
     assert_true(fabs(next_alike / 20000.0 - 0.1) < 0.015);
     store_release_record(&clean.view);
     store_release_record(&noisy.view);
 }
 
-/* Variance of a column within its classes, and in all. */
+/* Compares the variance of a column within its classes with its total variance. */
 static void features_are_a_centre_and_noise(void **state)
 {
     (void)state;
@@ -301,7 +301,7 @@ static void features_are_a_centre_and_noise(void **state)
         within += distance * distance / 20000.0;
         all += x * x / 20000.0;
     }
-    /* Noise of 0.5 on centres of variance 1 is a fifth of the sum. */
+    /* Noise of 0.5 on centres of variance 1 gives a fifth of the total variance. */
     assert_true(fabs(within - 0.2) < 0.01);
     assert_true(all > 2.0 * within);
     store_release_record(&chunk.view);

@@ -1,5 +1,6 @@
 /*
- * changing_graph - a graph that changes (drawn_updates.h), as its user knows it, and what ingest makes of it.
+ * changing_graph - a graph that changes (drawn_updates.h), in the user's view, and how ingest
+ * stores it.
  *
  * Include it in one file of a test program.
  */
@@ -19,26 +20,26 @@
 
 enum { CLASSES = 4, ROOMY = 1 << 28, NAME_SIZE = 24, GONE_MAX = 4 };
 
-/* A kind of graph. With three types it is one of authors, papers and venues and four relations between them, with one that is told apart of
- * one type and two relations. */
+/* A kind of graph. With three types it has authors, papers and venues and four relations between
+ * them. With one type and relations it has two relations. */
 struct kind {
-    uint32_t types;      /* 0: nodes and edges of one type */
-    bool is_names_only;  /* types are names that nothing computes with */
+    uint32_t types;      /* 0: one type of nodes and of edges, and no relations */
+    bool is_names_only;  /* the types are only names */
     bool adds_reverses;  /* ingest.add_reverse */
-    bool says_reverses;  /* the input has a relation that is the reverse of another: rev_writes */
-    bool makes_features; /* of types that have none that are given */
-    bool has_prefix;     /* ids begin with types */
+    bool says_reverses;  /* the input itself has the reverse of a relation: rev_writes */
+    bool makes_features; /* ingest makes the features of types without given ones */
+    bool has_prefix;     /* ids begin with the type */
     uint32_t nodes, edges, dim;
     enum node_id_form ids;
     bool undirected, weighted, timed, links, keeps_nodes;
-    bool old_times; /* as doubles, which earlier releases stored */
+    bool old_times; /* stored as doubles, as in earlier releases */
     enum edge_policy duplicates, self_loops;
-    bool labelled;   /* weights are labels, classes from 0 on */
-    bool given;      /* a list says which edges are held out, by their ends and relations */
-    uint32_t graphs; /* that it begins with; 0: it is one */
+    bool labelled;   /* weights are labels, classes from 0 */
+    bool given;      /* a list gives the held-out edges, by ends and relation */
+    uint32_t graphs; /* how many graphs it begins with; 0: the dataset is one graph */
 };
 
-/* Forms of graphs, each bit of which says one thing. */
+/* Returns a form of graph; each bit of `form` is one property. */
 static inline struct kind kind_of(unsigned form)
 {
     return (struct kind){.nodes = 300,
@@ -55,41 +56,42 @@ static inline struct kind kind_of(unsigned form)
 
 struct node {
     char name[NAME_SIZE];
-    int label, split;  /* 3: none */
-    uint32_t features; /* what its row is made of */
+    int label, split;  /* split 3: none */
+    uint32_t features; /* the number from which the feature row is computed */
     bool is_gone;
     uint32_t type;
-    uint32_t graph; /* its place in `graph` */
+    uint32_t graph; /* index in `graph` */
 };
 
 struct edge {
-    uint32_t source, target; /* nodes, by their places in `node` */
+    uint32_t source, target; /* nodes, by their index in `node` */
     uint16_t relation;
     float weight;
     int64_t time;
 };
 
 struct held_edge {
-    struct edge edge; /* its ends and relation */
+    struct edge edge; /* by its ends and relation */
     int split;
 };
 
 enum { GRAPHS_MAX = 256 };
 
-/* The graph, in the order of the input; nodes, and graphs of a set, keep their places when others go. */
+/* The graph, in the order of the input. Nodes, and graphs of a set, keep their index when others
+ * are removed. */
 struct world {
     const struct kind *kind;
     struct node *node;
     uint32_t node_count;
     struct edge *edge;
     uint32_t edge_count;
-    struct held_edge
-        *held; /* [held_count] that are given; links of them are no edges of the input */
+    /* [held_count] listed held-out edges; listed links are no edges of the input */
+    struct held_edge *held;
     uint32_t held_count;
-    uint32_t *number; /* [node_count] in a dataset, once it is ingested */
-    uint32_t *order;  /* the other way */
+    uint32_t *number; /* [node_count] number of each node in the dataset, once it is ingested */
+    uint32_t *order;  /* the node of each number */
     uint32_t graph_count;
-    uint32_t graph[GRAPHS_MAX]; /* what each is called */
+    uint32_t graph[GRAPHS_MAX]; /* the user's number of each graph */
 };
 
 enum { AUTHOR, PAPER, VENUE, TYPES_MAX, RELATIONS_MAX = 4, WRITES = 0, REV_WRITES = 3 };
@@ -124,7 +126,8 @@ static inline float feature_of(uint32_t features, uint32_t column)
     return (float)((features * 31 + column) % 1009);
 }
 
-/* ---- types --------------------------------------------------------------------------------------- */
+/* ---- types
+ * --------------------------------------------------------------------------------------- */
 
 static inline uint32_t type_count(const struct kind *kind)
 {
@@ -143,7 +146,7 @@ static inline const struct edge_type *relations_of(const struct kind *kind)
                                  : typed_relations;
 }
 
-/* Columns that are given. */
+/* Returns the number of given feature columns. */
 static inline uint32_t dim_of(const struct kind *kind, uint32_t type)
 {
     static const uint32_t more[TYPES_MAX] = {1, 0, 0};
@@ -157,14 +160,15 @@ static inline bool has_targets(const struct kind *kind, uint32_t type)
     return kind->types < 2 || kind->is_names_only || type == PAPER;
 }
 
-/* Of the types in turn: 0 to 3 authors and venues to 5 papers. Nodes that are to keep their numbers have none but venues behind them. */
+/* Draws a type: authors with 3 in 10, papers with 5, venues with 2. If nodes must keep their
+ * numbers, only venues are added, because no nodes follow them. */
 static inline uint32_t draw_type(const struct kind *kind)
 {
     const uint32_t at = kind->keeps_nodes ? 9 : draw(10);
     return kind->types < 2 ? 0 : at < 3 ? AUTHOR : at < 8 ? PAPER : VENUE;
 }
 
-/* A relation from one type to another, which is no reverse; -1: there is none. */
+/* Draws a relation from one type to another that is no reverse; -1 if there is none. */
 static inline int draw_relation(const struct kind *kind, uint32_t source, uint32_t target)
 {
     const uint32_t count = relation_count(kind) - kind->says_reverses, first = draw(count);
@@ -178,9 +182,11 @@ static inline int draw_relation(const struct kind *kind, uint32_t source, uint32
     return -1;
 }
 
-/* ---- the graph ----------------------------------------------------------------------------------- */
+/* ---- the graph
+ * ----------------------------------------------------------------------------------- */
 
-/* The edge of the reverse of writes that goes with one of writes, and the other way. */
+/* Returns the edge of the reverse relation that belongs to an edge of `writes`, and the other way
+ * round. */
 static inline struct edge turned(const struct edge *edge)
 {
     struct edge other = *edge;
@@ -195,7 +201,8 @@ static inline bool has_turned(const struct world *w, const struct edge *edge)
     return w->kind->says_reverses && (edge->relation == WRITES || edge->relation == REV_WRITES);
 }
 
-/* The next node from `node` on, round and round, that is in the graph of another one. */
+/* Returns the next node from `node` on, cyclically, that is in the same graph as the node
+ * `other`. */
 static inline uint32_t beside(const struct world *w, uint32_t other, uint32_t node)
 {
     while (w->node[node].is_gone || w->node[node].graph != w->node[other].graph)
@@ -203,7 +210,8 @@ static inline uint32_t beside(const struct world *w, uint32_t other, uint32_t no
     return node;
 }
 
-/* Of types that no relation connects this way, the other way; false: that neither. Edges of a set of graphs stay inside one. */
+/* Adds an edge. If no relation connects the types this way, the edge is turned round; returns false
+ * if none connects them that way either. Edges of a set of graphs stay inside one graph. */
 static inline bool new_edge(struct world *w, uint32_t source, uint32_t target)
 {
     target = beside(w, source, target);
@@ -221,7 +229,7 @@ static inline bool new_edge(struct world *w, uint32_t source, uint32_t target)
                                              .relation = (uint16_t)relation,
                                              .weight = (float)draw(9) - (float)!w->kind->labelled,
                                              .time = draw(3)};
-    /* As many alone as with the other, either way. */
+    /* About as many edges come with their reverse as without it, in either relation. */
     struct edge *last = &w->edge[w->edge_count - 1];
     const uint32_t form = has_turned(w, last) ? draw(3) : 0;
     if (form == 1)
@@ -239,7 +247,7 @@ static inline bool joins(const struct world *w, const struct edge *edge, const s
              edge->target == other->source));
 }
 
-/* Whether it is one of those that are given to be held out, or the reverse of one. */
+/* Returns whether the edge is a listed held-out edge, or the reverse of one. */
 static inline bool is_held(const struct world *w, const struct edge *edge)
 {
     const bool turns = has_turned(w, edge) && edge->relation == REV_WRITES;
@@ -250,7 +258,7 @@ static inline bool is_held(const struct world *w, const struct edge *edge)
     return false;
 }
 
-/* Every fifth edge, in turn for validation and test. */
+/* Holds out every fifth edge, in turn for validation and test. */
 static inline void hold_out(struct world *w)
 {
     for (uint32_t e = 0; w->kind->given && e < w->edge_count; e += 5) {
@@ -280,7 +288,7 @@ static inline void world_begin(struct world *w, const struct kind *kind)
     for (uint32_t i = 0; i < kind->nodes; i++) {
         w->node[i] = (struct node){
             .label = (int)(i % CLASSES), .split = (int)(i % 5 < 3 ? i % 5 : 3), .features = i};
-        /* One behind the other: ids that are numbers are those of the dataset. */
+        /* Types are in runs, so that ids that are numbers are those of the dataset. */
         w->node[i].type = i * type_count(kind) / kind->nodes;
         if (!has_targets(kind, w->node[i].type))
             w->node[i].label = -1, w->node[i].split = 3;
@@ -304,7 +312,8 @@ static inline void world_end(struct world *w)
     memory_free(w->held);
 }
 
-/* ---- what ingest makes of it ------------------------------------------------------------------------ */
+/* ---- the graph as ingest stores it
+ * ------------------------------------------------------------------- */
 
 static inline uint32_t number_nodes(struct world *w)
 {
@@ -345,9 +354,10 @@ static inline void push_ids(struct dataset_builder *builder, const struct world 
     memory_free(text);
 }
 
-/* ---- a set of graphs --------------------------------------------------------------------------------- */
+/* ---- a set of graphs
+ * --------------------------------------------------------------------------------- */
 
-/* Labels and splits of graphs follow from their places. */
+/* Returns the label of a graph; labels and splits of graphs are computed from their index. */
 static inline int label_of_graph(uint32_t place)
 {
     return (int)(place % CLASSES);
@@ -358,7 +368,8 @@ static inline int split_of_graph(uint32_t place)
     return place % 5 < 3 ? (int)(place % 5) : 3;
 }
 
-/* number [graph_count], place [graph_count] the other way; returns how many have nodes. */
+/* Fills number [graph_count] and its inverse place [graph_count]; returns how many graphs have
+ * nodes. */
 static inline uint32_t number_graphs(const struct world *w, uint32_t *number, uint32_t *place)
 {
     bool has_node[GRAPHS_MAX] = {false};

@@ -1,6 +1,6 @@
 /*
- * Updates of small graphs. What a version must be is made apart: by the same dataset builder, from the whole graph, with nodes and edges
- * in the order that dataset_delta.h promises.
+ * Tests updates of small graphs. The expected version is made independently: by the same dataset
+ * builder, from the whole graph, with nodes and edges in the order that dataset_delta.h promises.
  */
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/update/dataset_versions.h"
@@ -20,12 +20,12 @@
 
 enum { NODES = 40, EDGES = 160, NODES_MAX = 64, EDGES_MAX = 256, DIM = 2, ROOMY = 1 << 26 };
 
-/* A graph as its user knows it: ids are 100 + number. */
+/* A graph in the user's view: ids are 100 + number. */
 struct graph {
     int nodes, edges;
     int id[NODES_MAX], label[NODES_MAX], split[NODES_MAX];
     float row[NODES_MAX][DIM];
-    int source[EDGES_MAX], target[EDGES_MAX]; /* ids */
+    int source[EDGES_MAX], target[EDGES_MAX]; /* by ids */
     float weight[EDGES_MAX];
 };
 
@@ -39,7 +39,7 @@ static struct graph base_graph(void)
     for (int i = 0; i < NODES; i++) {
         g.id[i] = 100 + i;
         g.label[i] = i % 3;
-        g.split[i] = i % 4; /* 3: none */
+        g.split[i] = i % 4; /* split 3: none */
         g.row[i][0] = (float)i;
         g.row[i][1] = (float)(i * i % 17);
     }
@@ -137,7 +137,7 @@ static const char *put(const char *name, const char *text)
     return path;
 }
 
-/* What the files of mixed_update() make of the graph. */
+/* Returns the graph after the files of mixed_update(). */
 static struct graph updated(const struct graph *old, bool undirected)
 {
     struct graph g = {0};
@@ -151,8 +151,8 @@ static struct graph updated(const struct graph *old, bool undirected)
     g.row[number_of(&g, 110)][0] = -1;
     g.row[number_of(&g, 110)][1] = -2;
     for (int i = 0; i < 2; i++, g.nodes++) {
-        g.id[g.nodes] =
-            5 + i * 295; /* 5 comes before all others as a number, and stands behind them */
+        /* as a number 5 is before all others, but it is added after them */
+        g.id[g.nodes] = 5 + i * 295;
         g.label[g.nodes] = i ? -1 : 2;
         g.split[g.nodes] = i ? 3 : SPLIT_TRAIN;
         g.row[g.nodes][0] = (float)(7 + i);
@@ -206,7 +206,7 @@ static void use(struct store *store, bool undirected, bool weighted)
     ingest(store, "g-0000", &g, weighted);
 }
 
-/* What is read of a version, as records of the dataset `copy`. */
+/* Writes what readers get for a version as the records of the dataset `copy`. */
 static void write_out(struct store *store, const char *id, const char *copy)
 {
     struct error err = {0};
@@ -234,7 +234,7 @@ static void write_out(struct store *store, const char *id, const char *copy)
     store_release_record(&ids.view);
 }
 
-/* Every record but schema and delta has the same content. */
+/* Checks that every record except schema and delta has the same content. */
 static void assert_same_records(struct store *store, const char *id, const char *expected)
 {
     static const char *const names[] = {"labels", "splits", "node_ids", "edges/0000000000",
@@ -278,7 +278,7 @@ static void a_version_is_what_ingest_makes_of_the_whole(void **state)
     }
 }
 
-/* Features that ingest makes are made, and scaled, for the graph as it is now. */
+/* Features that ingest makes are made, and scaled, for the current graph. */
 static void made_features_are_those_of_the_whole(void **state)
 {
     struct temp_store *t = *state;
@@ -338,7 +338,7 @@ static void versions_are_a_chain(void **state)
     assert_string_equal(delta.root, "g-0000");
     assert_int_equal(delta.depth, 2);
     store_release_record(&delta.view);
-    /* What is lost of both comes back, the older first. */
+    /* The lost records of both versions are restored, those of the older first. */
     ingest(t->store, "kept-0", &old, false);
     assert_ok(store_remove(t->store, key_dataset(one, "schema").text, &t->err), &t->err);
     assert_ok(store_remove(t->store, key_dataset(two, "schema").text, &t->err), &t->err);
@@ -348,13 +348,14 @@ static void versions_are_a_chain(void **state)
     struct edge_chunk chunk;
     assert_ok(merged_edges_get(t->store, two, 0, &chunk, &t->err), &t->err);
     store_release_record(&chunk.view);
-    /* So does the switch. */
+    /* The ref is restored, too. */
     assert_ok(store_switch_remove(t->store, "current/version/0000", &t->err), &t->err);
     assert_ok(version_chain_newest(&place, newest, &t->err), &t->err);
     assert_string_equal(newest, two);
 }
 
-/* A version that is merged is read with its deltas and the last whole one: what is lost of them is asked for, or named. */
+/* A merged version is read with its deltas and the last whole version: a lost one of these is
+ * restored, or the message names it. */
 static void what_a_version_is_merged_from_is_needed(void **state)
 {
     struct temp_store *t = *state;
@@ -372,7 +373,7 @@ static void what_a_version_is_merged_from_is_needed(void **state)
     assert_ok(dataset_versions_update(&place, &request, two, &unchanged, &t->err), &t->err);
     assert_ok(dataset_versions_has(&place, two, &found, &t->err), &t->err);
     assert_true(found);
-    /* The root. */
+    /* The root is lost. */
     assert_ok(store_remove(t->store, key_dataset("g-0000", "schema").text, &t->err), &t->err);
     assert_ok(dataset_versions_has(&place, two, &found, &t->err), &t->err);
     assert_false(found);
@@ -385,7 +386,7 @@ static void what_a_version_is_merged_from_is_needed(void **state)
     ingest(t->store, "g-0000", &old, false);
     assert_ok(merged_labels_get(t->store, two, &labels, &t->err), &t->err);
     store_release_record(&labels.view);
-    /* A delta on the way that is another one's. */
+    /* A delta in between belongs to another version. */
     assert_ok(dataset_delta_get(t->store, one, &delta, &t->err), &t->err);
     other = delta;
     other.base_nodes++;
@@ -396,7 +397,7 @@ static void what_a_version_is_merged_from_is_needed(void **state)
     assert_fails(merged_labels_get(t->store, two, &labels, &t->err), ERROR_CORRUPT,
                  "is of a version of 41 nodes, expected 40", &t->err);
     store_release_record(&delta.view);
-    /* None. */
+    /* A delta in between is lost. */
     assert_ok(store_remove(t->store, key_dataset(one, "delta").text, &t->err), &t->err);
     assert_fails(merged_labels_get(t->store, two, &labels, &t->err), ERROR_CORRUPT,
                  "expected deltas from g-0000 on", &t->err);
@@ -404,7 +405,7 @@ static void what_a_version_is_merged_from_is_needed(void **state)
                  "expected the record dataset/", &t->err);
 }
 
-/* Once deltas come to more than the share, a version is whole, and the next ones are merged from that. */
+/* Once deltas exceed the share, a version is stored whole, and later ones are merged from it. */
 static void deltas_above_the_share_are_compacted(void **state)
 {
     struct temp_store *t = *state;
@@ -518,7 +519,7 @@ static void a_weight_below_0_is_told_with_its_line(void **state)
     assert_ok(dataset_schema_get(t->store, id, &schema, &t->err), &t->err);
     assert_int_equal(schema.negative_weight_count, 2);
     assert_non_null(strstr(schema.first_negative_weight, "/f:3"));
-    /* What the file was called is no part of the update. */
+    /* The name of a file is no part of the update. */
     request.add_edges = put("renamed", "120,121,3\n121,122,-1\n122,123,-2\n");
     assert_ok(dataset_versions_update(&place, &request, again, &unchanged, &t->err), &t->err);
     assert_true(unchanged);
@@ -545,7 +546,8 @@ static void an_update_is_held_within_half_of_the_budget(void **state)
                  ERROR_NO_MEMORY, "more than half of the budget", &t->err);
 }
 
-/* ---- an update whose n-th store call fails ------------------------------------------------------- */
+/* ---- an update whose n-th store call fails
+ * ------------------------------------------------------- */
 
 static void walk_faults(double compact)
 {

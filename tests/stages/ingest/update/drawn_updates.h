@@ -1,5 +1,5 @@
 /*
- * drawn_updates - a graph that changes at random, and the files of each update.
+ * drawn_updates - draws random changes of a graph, and writes the files of each update.
  *
  * Include it in one file of a test program.
  */
@@ -8,7 +8,8 @@
 
 #include "tests/stages/ingest/update/changing_graph.h"
 
-/* ---- an update at random -------------------------------------------------------------------------- */
+/* ---- a random update
+ * --------------------------------------------------------------------------------- */
 
 enum { TEXT_SIZE = 1 << 16 };
 
@@ -38,14 +39,16 @@ static inline uint32_t draw_node(const struct world *w, uint32_t from)
     return node;
 }
 
-/* What a file calls a node whose type it says: without the type before it, every other time. */
+/* Returns the name of a node in a file that gives its type: every other time without the prefix of
+ * the type. */
 static inline const char *short_name(const struct world *w, uint32_t node)
 {
     const char *name = w->node[node].name;
     return w->kind->has_prefix && draw(2) ? strchr(name, ':') + 1 : name;
 }
 
-/* Whether a file that need not say types does: what is drawn for one holds for all its lines. */
+/* Returns whether a file that may have types has them. One draw decides for all lines of the
+ * file. */
 static inline bool says_type(const struct world *w, const char *text)
 {
     return w->kind->types > 1 && strncmp(text, "id,type", 7) == 0;
@@ -69,7 +72,7 @@ static inline void say_row(const struct world *w, struct texts *t, uint32_t node
     (void)snprintf(t->rows + at, sizeof t->rows - at, "\n");
 }
 
-/* Both ends, and the relation by its number, its name or all three. */
+/* Writes both ends, and the relation by its number, its name or in full. */
 static inline void say_ends(const struct world *w, char *text, size_t size, const struct edge *edge)
 {
     const bool is_known = !w->kind->is_names_only && w->kind->types > 1;
@@ -108,7 +111,7 @@ static inline void come(struct world *w, struct texts *t, uint32_t source, uint3
         say_edge(w, t, &w->edge[next]);
 }
 
-/* All edges of the same ends and relation; false when there are none any more. */
+/* Removes all edges with the same ends and relation; returns false if there are none. */
 static inline bool remove_edges(struct world *w, const struct edge *like)
 {
     uint32_t left = 0;
@@ -139,10 +142,10 @@ static inline void remove_node(struct world *w, struct texts *t, int version, ui
 static inline void remove_nodes(struct world *w, struct texts *t, int version)
 {
     uint32_t left = 0;
-    /* Old ones, and of those that came last. */
+    /* Removes old nodes, and nodes that were added last. */
     for (int i = 0; i < GONE_MAX && version != 2 && !w->kind->keeps_nodes; i++)
         remove_node(w, t, version, draw_node(w, i == 3 ? w->node_count - 4 : 0));
-    /* All of a graph, be it one that came. */
+    /* Removes all nodes of a graph, which may have been added lately. */
     const bool goes = w->kind->graphs && version != 2;
     const uint32_t like = goes ? draw_node(w, version % 3 ? 0 : w->node_count - 5) : 0;
     for (uint32_t i = 0; goes && i < w->node_count; i++)
@@ -167,19 +170,20 @@ static inline void say_gone(const struct world *w, struct texts *t, const struct
     add(t->gone_edges, sizeof t->gone_edges, "\n");
 }
 
-/* Edges that go, of which some come again at once, and some that are there already. */
+/* Removes edges, some of which are added again at once, and adds some that exist already. */
 static inline void change_edges(struct world *w, struct texts *t)
 {
     struct edge gone[6];
     uint32_t gone_count = 0;
     for (int i = 0; i < 6; i++) {
-        /* A self loop that ingest removed is none that could be, nor is a reverse alone that it held out. */
+        /* Skips a self loop that ingest has removed, which no update could remove, and a single
+         * reverse that ingest has held out. */
         struct edge edge = w->edge[draw(w->edge_count)];
         if (has_turned(w, &edge) && edge.relation == REV_WRITES)
             edge = turned(&edge);
         if (edge.source == edge.target || !remove_edges(w, &edge))
             continue;
-        /* What came with this update is not there yet. */
+        /* Edges that this update adds cannot be removed by it. */
         say_gone(w, t, &edge);
         const struct edge other = turned(&edge);
         if (has_turned(w, &edge) && (w->kind->keeps_nodes || w->kind->given) &&
@@ -199,7 +203,8 @@ static inline void change_edges(struct world *w, struct texts *t)
     come(w, t, node, node);
 }
 
-/* Two graphs that come, in ascending order of what they are called: one of a new number, one of that of a graph that went. */
+/* Begins two graphs, in ascending order of the user's numbers: one with a new number, one with the
+ * number of a removed graph. */
 static inline void begin_graphs(struct world *w, int version)
 {
     uint32_t number[GRAPHS_MAX], place[GRAPHS_MAX], names[2] = {5000 + (uint32_t)version, 1000};
@@ -219,13 +224,14 @@ static inline void begin_graphs(struct world *w, int version)
     w->graph[w->graph_count++] = names[names[1] > names[0]];
 }
 
-/* The graph of the i-th node that comes: one that is there, or one of the two that begin. */
+/* Returns the graph of the i-th added node: an existing one, or one of the two that begin. */
 static inline uint32_t graph_of_new(const struct world *w, uint32_t i, uint32_t other)
 {
     return i % 2 == 0 ? w->graph_count - 1 - i / 2 % 2 : w->node[other].graph;
 }
 
-/* Behind the id and the type of the i-th. Split and label with the first node, and at times with a further one. */
+/* Writes the graph of the i-th node after id and type. Split and label come with the graph's first
+ * node, and sometimes with another one. */
 static inline void say_graph(const struct world *w, struct texts *t, uint32_t i, uint32_t graph)
 {
     static const char *const split[] = {"train", "valid", "test", ""};
@@ -236,7 +242,7 @@ static inline void say_graph(const struct world *w, struct texts *t, uint32_t i,
     add(t->nodes, sizeof t->nodes, "\n");
 }
 
-/* The i-th node that comes. */
+/* Writes the line of the i-th added node. */
 static inline void say_node(const struct world *w, struct texts *t, uint32_t i, uint32_t node)
 {
     static const char *const split[] = {"train", "valid", "test", ""};

@@ -1,6 +1,7 @@
 /*
- * Rows of some nodes of a version beside its chunks, and the nodes that deltas touch beside all that are other than in an older version: of
- * graphs that change at random, of one type or with relations, merged and whole.
+ * Compares rows of listed nodes of a version with its chunks, and the nodes that deltas touch with
+ * all nodes that differ from an older version. The graphs change at random, have one type or
+ * relations, and are merged or whole.
  */
 #include "store/records/dataset_merge.h"
 #include "store/records/dataset_types.h"
@@ -14,16 +15,17 @@
 
 enum { UPDATES = 4, EDGE_BYTES = 64 };
 
-/* ---- rows of some nodes ----------------------------------------------------------------------------- */
+/* ---- rows of listed nodes
+ * ---------------------------------------------------------------------------- */
 
 struct seen {
     struct store *store;
     const struct dataset_schema *schema;
     const uint32_t *node; /* [count] */
     uint64_t count, at;
-    struct edge_chunk edges; /* all of them */
+    struct edge_chunk edges; /* all edges */
     uint32_t type;
-    struct feature_chunk features; /* the chunk of the type at hand */
+    struct feature_chunk features; /* the chunk of the current type */
 };
 
 static void open_features(struct seen *seen, uint32_t node)
@@ -40,7 +42,7 @@ static void open_features(struct seen *seen, uint32_t node)
         &err);
 }
 
-/* Whether the rows are those of the chunks, column for column. */
+/* Checks that the rows are those of the chunks, column by column. */
 static enum error_code see_edges(void *context, const struct edge_chunk *rows, struct error *err)
 {
     struct seen *seen = context;
@@ -82,7 +84,7 @@ static enum error_code see_features(void *context, const struct feature_chunk *r
     return ERROR_NONE;
 }
 
-/* The rows of those of the nodes that are of the type. */
+/* Checks the feature rows of the listed nodes of the type. */
 static void check_features(struct seen *seen, uint32_t type)
 {
     struct error err = {0};
@@ -103,7 +105,7 @@ static void check_features(struct seen *seen, uint32_t type)
     seen->features = (struct feature_chunk){0};
 }
 
-/* Of one node in so many, of runs, and of all. */
+/* Checks rows for every n-th node, for runs of nodes, and for all nodes. */
 static void check_rows(struct store *store, const char *id)
 {
     struct error err = {0};
@@ -130,9 +132,10 @@ static void check_rows(struct store *store, const char *id)
     memory_free(node);
 }
 
-/* ---- nodes that are touched ------------------------------------------------------------------------- */
+/* ---- nodes that are touched
+ * ------------------------------------------------------------------------- */
 
-/* Numbers in the older version, DELTA_GONE of nodes that it has not. */
+/* Computes the numbers of nodes in the older version, DELTA_GONE for nodes that it lacks. */
 static void trace_back(struct store *store, const char *id, const char *base_id, uint32_t *origin,
                        uint32_t count)
 {
@@ -178,7 +181,7 @@ static bool lost_neighbor(const struct edge_chunk *base, uint32_t row, const uin
     return false;
 }
 
-/* Of a type; its features fit a chunk. */
+/* Compares the features of a type, which fit one chunk. */
 static void compare_features(struct store *store, const struct dataset_schema *schema,
                              const struct dataset_schema *base, uint32_t type,
                              const uint32_t *origin, const uint8_t *touched)
@@ -205,7 +208,7 @@ static void compare_features(struct store *store, const struct dataset_schema *s
     store_release_record(&old_rows.view);
 }
 
-/* Returns how many are not touched. */
+/* Returns how many nodes are not touched. */
 static uint32_t check_touched(struct store *store, const char *id, const char *base_id)
 {
     struct error err = {0};
@@ -245,7 +248,8 @@ static uint32_t check_touched(struct store *store, const char *id, const char *b
     return quiet;
 }
 
-/* ---- chains ------------------------------------------------------------------------------------------ */
+/* ---- chains
+ * ------------------------------------------------------------------------------------------ */
 
 static void run_chain(struct temp_store *t, const struct kind *kind, double compact)
 {
@@ -315,14 +319,14 @@ static void so_are_those_of_graphs_with_relations(void **state)
     }
 }
 
-/* Of 256 rows. */
+/* The same with several chunks, each of 256 rows. */
 static void so_are_those_of_several_chunks(void **state)
 {
     (void)state;
     struct kind wide = {.nodes = 520, .edges = 900, .dim = 18000, .ids = NODE_ID_CONSECUTIVE};
     check_chain(&wide, 1.0);
     wide.types = 3;
-    wide.nodes = 1600; /* of papers, and of authors, three chunks each */
+    wide.nodes = 1600; /* papers and authors have three chunks each */
     check_chain(&wide, 1.0);
 }
 

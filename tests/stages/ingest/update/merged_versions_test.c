@@ -1,7 +1,7 @@
 /*
- * Versions of a dataset after several updates at random, merged and whole, beside what ingest makes
- * of the graph as it is then: this test keeps the graph as its user knows it. Everything that is
- * read is to the byte the same, and no update writes more than it changes.
+ * Compares versions of a dataset after several random updates, merged and whole, with what ingest
+ * makes of the current graph, which the test keeps in the user's view. All content that is read
+ * must be equal to the byte, and no update may write more than it changes.
  */
 #include "stages/sampling/sampler_list.h"
 #include "store/backends/memory_backend.h"
@@ -38,7 +38,8 @@ static void types_and_relations_are_those_of_the_whole(void **state)
     }
 }
 
-/* As long as no node goes; what a pair draws depends on its numbers. */
+/* This holds as long as no node is removed, because the draw of a pair depends on the node
+ * numbers. */
 static void links_are_held_out_as_ingest_draws_them(void **state)
 {
     (void)state;
@@ -56,7 +57,7 @@ static void so_are_labelled_edges(void **state)
     for (unsigned form = 0; form < 16; form++) {
         struct kind kind = kind_of(form);
         kind.links = kind.keeps_nodes = kind.labelled = kind.weighted = true;
-        kind.edges = form % 3 ? 1500 : 8000; /* many of the same ends */
+        kind.edges = form % 3 ? 1500 : 8000; /* many edges have the same ends */
         kind.self_loops = EDGES_REMOVE;
         compare_versions(&kind, 3, form % 5 != 0);
     }
@@ -68,13 +69,13 @@ static void what_is_tested_is_never_trained_on(void **state)
     for (unsigned form = 0; form < 8; form++) {
         struct kind kind = kind_of(form);
         kind.links = true;
-        kind.edges = 6000; /* so that many come that are there */
+        kind.edges = 6000; /* so that many added edges exist already */
         kind.self_loops = EDGES_REMOVE;
         compare_versions(&kind, 4, form % 2 == 0);
     }
 }
 
-/* Each edge that is held out comes once more, all with the same ends and times. */
+/* Adds each held-out edge once more, all with the same ends and times. */
 static void say_held(struct texts *t, const struct edge_splits *links)
 {
     add(t->edges, sizeof t->edges, "src,dst,weight,time\n");
@@ -84,8 +85,8 @@ static void say_held(struct texts *t, const struct edge_splits *links)
                 links->target[s][i], (long long)edge_time_at(links->time[s], i));
 }
 
-/* Ingests labelled edges with times, a part of which is held out, as `before`, and gives those that
- * are held out once more as an update. */
+/* Ingests labelled edges with times, some of them held out, as `before`, and adds the held-out ones
+ * once more by an update. */
 static void give_held_again(struct temp_store *t, enum edge_policy duplicates,
                             struct dataset_schema *before, struct edge_splits *links,
                             char id[ID_SIZE])
@@ -121,7 +122,7 @@ static void give_held_again(struct temp_store *t, enum edge_policy duplicates,
     assert_ok(dataset_versions_update(&place, &request, id, &unchanged, &t->err), &t->err);
 }
 
-/* Other edges of the same ends, of other times, may be trained on. */
+/* Other edges with the same ends and other times may go to training. */
 static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
 {
     struct temp_store *t = *state;
@@ -138,7 +139,7 @@ static void a_labelled_edge_that_is_held_out_comes_no_more(void **state)
 }
 
 /* Events of validation and test are messages of later ones, so a version knows the weights of all:
- * those of the base, and a weight of 1 for the same edges that came once more. */
+ * those of the base, and a weight of 1 for the same edges that were added once more. */
 static void held_out_events_keep_their_weights(void **state)
 {
     struct temp_store *t = *state;
@@ -158,15 +159,16 @@ static void held_out_events_keep_their_weights(void **state)
         for (uint64_t i = 0; i < after.count[s]; i++)
             found += (double)after.weight[s][i];
         assert_true(fabs(found - expected) <= 1e-3 * fabs(expected));
+        /* the weights differ from 1 */
         if (s == HELD_OUT_VALID)
-            assert_true(fabs(expected - 2 * (double)before.count[s]) > 1); /* they do not weigh 1 */
+            assert_true(fabs(expected - 2 * (double)before.count[s]) > 1);
     }
     store_release_record(&before.view);
     store_release_record(&after.view);
     settings.sample.sampler = SAMPLER_NEIGHBOR;
 }
 
-/* Of a relation; what comes has numbers behind all others. */
+/* The same for the links of a relation; added nodes have numbers after all others. */
 static void links_of_relations_are_held_out_as_ingest_draws_them(void **state)
 {
     (void)state;
@@ -187,7 +189,7 @@ static void so_are_labelled_edges_of_relations(void **state)
     }
 }
 
-/* Also where nodes of all types go and come. */
+/* Nodes of all types are removed and added, too. */
 static void edges_of_a_list_stay_held_out(void **state)
 {
     (void)state;
@@ -201,7 +203,8 @@ static void edges_of_a_list_stay_held_out(void **state)
     }
 }
 
-/* Neither in the relation that is asked for nor in another, nor turned. */
+/* A held-out pair is in no training row, neither in the given relation nor in another, nor
+ * reversed. */
 static void what_is_tested_in_a_relation_is_never_trained_on(void **state)
 {
     (void)state;
@@ -241,7 +244,8 @@ static void fail_each_call(const struct kind *kind, bool is_merged)
     memory_store_forget("versions-faults");
 }
 
-/* Reverses, and features that are made; of nodes, and of links. */
+/* Walks updates with reverses, and with features that ingest makes, for tasks of nodes and of
+ * links. */
 static void whichever_store_call_fails_a_typed_update_ends_alike(void **state)
 {
     (void)state;
@@ -260,7 +264,7 @@ static void whichever_store_call_fails_an_update_of_graphs_ends_alike(void **sta
     }
 }
 
-/* Merged it takes no chunk. */
+/* A merged version writes no chunk, so it needs no such budget. */
 static void a_chunk_that_is_written_whole_fits_the_budget(void **state)
 {
     struct temp_store *t = *state;
@@ -301,7 +305,7 @@ static void chunks_end_where_those_of_the_whole_do(void **state)
     compare_versions(&long_one, 2, true);
     struct kind typed = wide;
     typed.types = 3;
-    typed.nodes = 1600; /* of papers, and of authors, three chunks each */
+    typed.nodes = 1600; /* papers and authors have three chunks each */
     compare_versions(&typed, 2, true);
     compare_versions(&typed, 1, false);
     typed = long_one;

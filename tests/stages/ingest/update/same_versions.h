@@ -1,6 +1,6 @@
 /*
- * same_versions - versions of a changing graph (drawn_updates.h) beside what ingest makes of the
- * whole graph: all that is read, to the byte.
+ * same_versions - compares versions of a changing graph (drawn_updates.h) with what ingest makes of
+ * the whole graph: all content that is read, to the byte.
  *
  * Include it in one file of a test program.
  */
@@ -14,9 +14,10 @@
 #include "tests/stages/ingest/update/drawn_updates.h"
 #include "tests/support/temp_store.h"
 
-/* ---- what is read ---------------------------------------------------------------------------- */
+/* ---- reading a version
+ * ------------------------------------------------------------------------- */
 
-/* Of a set of graphs: called as the user calls them, in the order of their places. */
+/* Checks that the graphs of a set have the user's numbers, in the order of their index. */
 static inline void assert_names(struct store *store, const char *id, const struct world *w)
 {
     struct error err = {0};
@@ -31,8 +32,8 @@ static inline void assert_names(struct store *store, const char *id, const struc
     store_release_record(&graphs.view);
 }
 
-/* Which node is of which graph, but for what the user calls them: who ingests the whole numbers
- * them anew. */
+/* Copies the graph of each node, without the user's numbers, because an ingest of the whole graph
+ * numbers graphs anew. */
 static inline void materialise_graphs(struct store *from, const struct dataset_schema *schema,
                                       struct store *to, const char *copy)
 {
@@ -44,7 +45,7 @@ static inline void materialise_graphs(struct store *from, const struct dataset_s
     store_release_record(&graphs.view);
 }
 
-/* Writes what is read of a version as records of the dataset `copy`. */
+/* Writes what readers get for a version as the records of the dataset `copy`. */
 static inline void materialise(struct store *from, const char *id, struct store *to,
                                const char *copy)
 {
@@ -91,8 +92,8 @@ static inline void materialise(struct store *from, const char *id, struct store 
     store_release_record(&ids.view);
 }
 
-/* To put other content under the same key is an alarm: so what ingest made is compared with what is
- * read. */
+/* Compares the two. The content that ingest made is in another store, because other content under
+ * the same key would be an error. */
 static inline void assert_same(struct store *store, const char *id, struct store *whole,
                                const char *expected)
 {
@@ -124,7 +125,7 @@ static inline void assert_same(struct store *store, const char *id, struct store
     assert_int_equal(a.edge_type_count, b.edge_type_count);
     for (uint32_t i = 0; i < a.edge_type_count; i++)
         assert_int_equal(a.edge_type[i].edge_count, b.edge_type[i].edge_count);
-    /* The reports, but for the share of zeros, which is reckoned. */
+    /* Compares the reports, except for the share of zeros, which a version estimates. */
     assert_ok(dataset_report_get(store, id, &left, &err), &err);
     assert_ok(dataset_report_get(whole, expected, &right, &err), &err);
     const char *end = strstr(left, ",\"feature_zero_share\"");
@@ -147,7 +148,7 @@ static inline void close_store(struct temp_store *t)
     temp_dir_remove(&t->dir);
 }
 
-/* Counts held-out edges by relation, target and source: each once, unless repeated edges are
+/* Counts held-out edges by relation, target and source. Each counts once, unless repeated edges are
  * kept. */
 static inline uint8_t *held_of(struct store *store, const struct dataset_schema *schema)
 {
@@ -173,8 +174,8 @@ static inline uint8_t *held_of(struct store *store, const struct dataset_schema 
     return is_held;
 }
 
-/* No pair that is held out in any relation is in a row of one, nor turned in a row of a reverse,
- * nor held out twice. */
+/* Checks that no pair that is held out in any relation is in a row of a relation, nor reversed in a
+ * row of a reverse, nor held out twice. */
 static inline void assert_apart(struct store *store, const char *id)
 {
     struct error err = {0};
@@ -199,8 +200,8 @@ static inline void assert_apart(struct store *store, const char *id)
     store_release_record(&chunk.view);
 }
 
-/* In pieces of whatever size the edges are those of the chunks, and a piece takes no more than it
- * may but for one row. */
+/* Checks that pieces of any size have the edges of the chunks, and that a piece is within its
+ * limit, except for a single large row. */
 static inline void assert_pieces(struct store *store, const char *id, uint64_t piece_bytes)
 {
     struct error err = {0};
@@ -236,13 +237,13 @@ static inline void assert_pieces(struct store *store, const char *id, uint64_t p
         store_release_record(&piece.view);
     }
     assert_int_equal(node, schema.node_count);
-    /* Small graphs may fit one. */
+    /* A small graph may fit one piece. */
     assert_true(piece_bytes > 10000 || pieces > 3 || schema.node_count < 200);
     store_release_record(&chunk.view);
     merged_edges_end(&pass);
 }
 
-/* Directed graphs of one type have numbers for labels, which are no classes. */
+/* Sets labels of edges. In directed graphs of one type they are numbers, not classes. */
 static inline void label_edges(const struct kind *kind)
 {
     const char *task =
@@ -282,7 +283,7 @@ static inline struct update_request request_of(const struct texts *t)
                                    .add_edges = put("edges", t->edges)};
 }
 
-/* With all versions merged, or all of them whole. */
+/* Compares the versions, either all merged or all whole. */
 static inline void compare_versions(const struct kind *kind, int updates, bool is_merged)
 {
     struct temp_store living, whole;
@@ -314,8 +315,9 @@ static inline void compare_versions(const struct kind *kind, int updates, bool i
         (void)snprintf(expected, sizeof expected, "w-%d", version);
         if (kind->links && !kind->labelled && !kind->given)
             assert_apart(living.store, id);
+        /* a new draw of the pair would differ */
         if (kind->links && !kind->keeps_nodes && !kind->given)
-            continue; /* what a pair draws now is another matter */
+            continue;
         ingest(whole.store, &w, expected);
         assert_same(living.store, id, whole.store, expected);
         if (kind->graphs)
@@ -326,23 +328,24 @@ static inline void compare_versions(const struct kind *kind, int updates, bool i
     close_store(&whole);
 }
 
-/* Authors, papers and venues; or one type and two relations, or types that are names only. */
+/* Returns a kind with authors, papers and venues; or with one type and two relations, or with types
+ * that are names only. */
 static inline struct kind typed_kind_of(unsigned form)
 {
     struct kind kind = kind_of(form);
-    kind.nodes = 90; /* so that edges of several relations have the same ends */
+    kind.nodes = 90; /* few nodes, so that edges of several relations have the same ends */
     kind.types = form % 4 == 3 ? 1 : 3;
     kind.is_names_only = form % 4 == 2;
     kind.adds_reverses = !kind.is_names_only && form & 4;
     kind.makes_features = form & 1;
     kind.has_prefix = kind.ids == NODE_ID_STRING && kind.types > 1 && form & 1;
-    /* Both ways goes what is of one type, or is no relation. */
+    /* Only edges of one type, or without relations, may be undirected. */
     kind.undirected = kind.types == 1 || kind.is_names_only ? form & 8 : false;
     kind.undirected &= !kind.adds_reverses;
     return kind;
 }
 
-/* The same for tasks of pairs; of some the input has reverses. */
+/* Returns a kind for tasks of pairs; some inputs have the reverses themselves. */
 static inline struct kind typed_pairs_of(unsigned form)
 {
     struct kind kind = typed_kind_of(form);
@@ -352,7 +355,8 @@ static inline struct kind typed_pairs_of(unsigned form)
     return kind;
 }
 
-/* A set of graphs, of which some have few nodes, and some types that are names only. */
+/* Returns a kind that is a set of graphs; some graphs have few nodes, and some types are names
+ * only. */
 static inline struct kind graphs_kind_of(unsigned form)
 {
     struct kind kind = form % 4 == 2 ? typed_kind_of(form) : kind_of(form);

@@ -1,4 +1,4 @@
-/* update_faults - an update of a dataset of which the n-th call of the store fails, for each n. */
+/* update_faults - makes the n-th store call of an update fail, for each n. */
 #ifndef TESTS_STAGES_INGEST_UPDATE_UPDATE_FAULTS_H
 #define TESTS_STAGES_INGEST_UPDATE_UPDATE_FAULTS_H
 
@@ -22,7 +22,7 @@ static inline enum error_code faulty_update_attempt(void *context, struct error 
     return dataset_versions_update(&update->place, &update->request, update->id, &unchanged, err);
 }
 
-/* Removes the version that was made, and the switches that name it. */
+/* Removes the version that was made, and the refs that name it. */
 static inline void faulty_update_undo(void *context)
 {
     static const char *const names[] = {"schema",
@@ -50,7 +50,7 @@ static inline void faulty_update_undo(void *context)
                   &err);
 }
 
-/* The store of update->place counts its calls (store_faults.h). */
+/* Walks through the faults. The store of update->place must count its calls (store_faults.h). */
 static inline void faulty_update_walk(struct faulty_update *update)
 {
     struct fault_walk walk = {.context = update,
