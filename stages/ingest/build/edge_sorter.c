@@ -19,7 +19,7 @@ struct node_range {
     struct edge_columns columns; /* [edge_count] */
 };
 
-enum { ALIGNMENT = 8 }; /* of each array in the block */
+enum { ALIGNMENT = 8 }; /* alignment of each array in the block */
 
 static uint64_t bytes_of(const struct edge_spool *spool, uint64_t nodes, uint64_t edges,
                          uint64_t largest_row)

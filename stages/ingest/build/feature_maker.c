@@ -250,8 +250,8 @@ static enum error_code make_rows(struct feature_maker *maker, uint32_t first, ui
 struct column { /* statistics of one feature */
     double mean;
     double deviation; /* 0: the feature is constant */
-    double sum;       /* of values; in the second pass, of distances from the mean */
-    double squares;   /* of squared distances from the mean */
+    double sum;       /* sum of the values; in the second pass, of the distances from the mean */
+    double squares;   /* sum of the squared distances from the mean */
     float least, most;
 };
 

@@ -45,7 +45,7 @@ struct feature_maker { /* {0} is closed */
     uint32_t type_number;
     /* The decisions of feature_maker_choose(). */
     uint32_t dim;       /* 0: no features */
-    const char *origin; /* as in the schema */
+    const char *origin; /* the same text as in the schema */
     bool use_given, use_degree;
     uint32_t random_dim;
     uint64_t seed;

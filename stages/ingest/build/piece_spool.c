@@ -13,7 +13,7 @@ enum {
 struct piece_header {
     int64_t first_line;
     uint64_t count;
-    uint64_t where_size; /* of the path that follows; 0: the path of the piece before */
+    uint64_t where_size; /* size of the path that follows; 0: the path of the piece before */
     uint64_t is_narrow;  /* all ends are in 0 .. 2^32 - 1, and take 4 bytes */
 };
 

@@ -50,7 +50,7 @@ struct chunk_rows {
 
 /* The entry of an array or of edges: its `format` and `data`. */
 struct chunk_files {
-    const char *name;             /* of the array, for messages */
+    const char *name;             /* name of the array, for messages */
     const struct json_node *data; /* a list of paths */
     bool is_csv;
     enum delimiter delimiter;

@@ -18,9 +18,9 @@
 
 struct edge_list { /* the state of one run */
     const struct edge_list_input *input;
-    const char *name; /* of the current file */
+    const char *name; /* name of the current file */
     enum id_type id_type;
-    struct edge_list_survey survey; /* of the first file */
+    struct edge_list_survey survey; /* survey of the first file */
     struct named_nodes nodes;
     struct relation_words relations;
     struct edge_columns value; /* the columns of the current edge */

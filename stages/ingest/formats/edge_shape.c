@@ -23,8 +23,9 @@ struct look { /* what the first rows of a file show */
     bool has_quotes;
     bool has_words, has_others; /* cells that are no numbers; numbers that are not 0 or 1 */
     bool is_no_openke;          /* the rows are not a count followed by triples */
-    struct field head[COLUMNS_MAX], field[COLUMNS_MAX]; /* of the first row, of the current row */
-    char *text;                                         /* of the first row */
+    /* fields of the first row, of the current row */
+    struct field head[COLUMNS_MAX], field[COLUMNS_MAX];
+    char *text; /* text of the first row */
 };
 
 static bool is_called(const char *path, const char *name)

@@ -40,7 +40,7 @@
 
 enum { TEXT_BYTES_MAX = 4096, PIECE_BYTES = 1 << 16 };
 
-struct members { /* of one split */
+struct members { /* nodes of one split */
     int64_t *node;
     size_t count, capacity;
 };
@@ -49,11 +49,11 @@ struct graphml { /* the state of one run */
     const struct pipeline_settings *settings;
     struct dataset_builder *builder;
     const char *path;
-    struct xml_stream *stream; /* of the current pass */
+    struct xml_stream *stream; /* stream of the current pass */
     bool notes_ids;            /* this is the first pass */
     struct graphml_keys keys;
     struct graphml_key *open_key;   /* the key whose <default> may follow; borrowed from keys */
-    const struct graphml_key *data; /* of the current <data>; NULL: none that is read */
+    const struct graphml_key *data; /* key of the current <data>; NULL: none that is read */
     int graph_count;
     bool is_undirected;
     struct named_nodes names;

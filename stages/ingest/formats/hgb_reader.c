@@ -40,7 +40,7 @@ struct hgb { /* the state of one run */
     struct typed_graph *graph;
     char links[FILE_PATH_SIZE], held_links[FILE_PATH_SIZE]; /* "": no such file */
     char labels[SPLIT_COUNT][FILE_PATH_SIZE];
-    const char *path; /* of the current file */
+    const char *path; /* path of the current file */
     /* The links, by type. */
     int source_type[EDGE_TYPE_COUNT_MAX], target_type[EDGE_TYPE_COUNT_MAX];
     uint32_t type_count;

@@ -18,8 +18,8 @@
 struct input_format {
     bool is_file;     /* ingest.path is a file; otherwise it is a folder */
     bool has_folders; /* the folder may have folders of files in it */
-    /* of the files that are read from the folder; NULL-terminated. The id of a dataset depends
-     * on these files alone */
+    /* the endings of the files that are read from the folder; NULL-terminated. The id of a dataset
+     * depends on these files alone */
     const char *endings[8];
     /* The names of these files, to warn about others with similar names (unread_files.h); NULL: no
      * warnings. The files lie in the folder `known_below` below ingest.path. */

@@ -15,7 +15,7 @@ enum { PIECE_ELEMENTS = 1 << 17 };
 struct labels { /* the state of one run */
     struct label_table table;
     uint64_t row_count;
-    int64_t first_line; /* of row 0: 1 in text, 0 in npy */
+    int64_t first_line; /* place of row 0: 1 in text, 0 in npy */
 };
 
 /* Stores table.column as the labels of the next node. */

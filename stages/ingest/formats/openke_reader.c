@@ -32,7 +32,7 @@ struct openke { /* the state of one run */
     struct named_nodes entities, relations; /* without ids if there are no files of names */
     uint64_t entity_count, relation_count;  /* from their files, or from the highest number */
     struct edge_buffer buffer;
-    const char *path; /* of the current file */
+    const char *path; /* path of the current file */
     enum split split;
 };
 

@@ -107,7 +107,8 @@ static enum error_code read_graphs(struct tu *tu, struct error *err)
 struct edges { /* a piece of the edges */
     const struct tu *tu;
     const char *path;
-    /* of the piece: each line is an edge, except blank lines at the end of the file */
+    /* line of edge 0 of the piece: each line is an edge, except blank lines at the end of the
+     * file */
     int64_t first_line;
     size_t count;
     int64_t source[PIECE_EDGES], target[PIECE_EDGES];

@@ -12,7 +12,7 @@ struct features { /* the state of one run */
     const struct typed_rows *file; /* [count] */
     uint32_t count;
     bool has_relations;
-    uint32_t dim; /* of the current type; without relations, of all types */
+    uint32_t dim; /* width of the current type; without relations, of all types */
     struct dataset_builder *builder;
 };
 

@@ -27,7 +27,8 @@ static double half_to_the(double x)
     return result;
 }
 
-/* Levels from the lightest; nodes of level k and above are the places [0, at_least). */
+/* Computes the levels from the lightest on. The nodes of level k and above are the places [0,
+ * at_least). */
 static void make_levels(struct community_model *model, double exponent)
 {
     const double step = 1.0 / half_to_the(0.25), tail_step = half_to_the((exponent - 1.0) / 4.0);
@@ -47,7 +48,7 @@ static void make_levels(struct community_model *model, double exponent)
         model->first_place[i] = at_least[count - i];
 }
 
-/* Nodes of the i-th run of places that belong to `community`. */
+/* Returns the first place of the i-th run that belongs to `community`. */
 static uint32_t first_of(const struct community_model *model, uint32_t community, uint32_t i)
 {
     const uint32_t from = model->first_place[i], step = model->community_count;
@@ -101,7 +102,7 @@ void community_model_release(struct community_model *model)
     *model = (struct community_model){0};
 }
 
-/* The high 64 bits of a * b: `a` as a fraction of 2^64, times b. */
+/* Returns the high 64 bits of a * b: `a` as a fraction of 2^64, times b. */
 static uint64_t multiply_high(uint64_t a, uint64_t b)
 {
     const uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
@@ -109,7 +110,7 @@ static uint64_t multiply_high(uint64_t a, uint64_t b)
     return a_high * b_high + (middle >> 32) + ((a_low * b_high + (uint32_t)middle) >> 32);
 }
 
-/* The run that holds the weight `at`, and how many nodes of it lie before. */
+/* Finds the run that holds the weight of `draw`, and the index of the node in it. */
 static uint32_t find_run(const struct community_model *model, const uint64_t *row, uint64_t draw,
                          uint32_t *index)
 {

@@ -1,30 +1,30 @@
 /*
  * generator - a graph of planted communities, of any size, from a seed (format: generated).
  *
- * Degrees follow a power law, a share `homophily` of the edges stays inside a community,
- * communities are the classes, features are a class's centre plus noise. The model is the
- * degree-corrected stochastic block model (Karrer and Newman 2011). Streamed: memory is bounded by
- * a few numbers a class and a node. The same settings and seed give the same bytes, whatever the
- * memory and thread count.
+ * Degrees follow a power law, a share `homophily` of the edges stays inside a community, the
+ * communities are the classes, and features are a class's centre plus noise. The model is the
+ * degree-corrected stochastic block model (Karrer and Newman 2011). The graph is generated as a
+ * stream: memory is bounded by a few numbers for each class and node. The same settings and seed
+ * give the same bytes, whatever the memory and thread count.
  *
- * What is drawn depends on the seed and on what it is for: an edge on its number, features, label
- * and split on the node, so that any piece could be drawn alone. Node ids are a random permutation
- * of the model's places: nothing about a node can be told from its id.
+ * Each draw depends on the seed and on its purpose: an edge on its number; features, label and
+ * split on the node. So any piece could be drawn by itself. Node ids are a random permutation of
+ * the model's places, so an id reveals nothing about its node.
  *
  * Edges are drawn one by one: a source by weight among all nodes; then, with probability
  * `homophily`, a target by weight inside the source's community, else by weight in another one. An
- * edge never joins a node to itself, but two edges may be equal; ingest.duplicates says what
- * becomes of them.
+ * edge never joins a node to itself, but two edges may be equal; ingest.duplicates decides whether
+ * they are kept.
  *
- * Noise is not quite normal: it is the sum of twelve uniform numbers of ten bits, which has
+ * The noise is only nearly normal: it is the sum of twelve uniform numbers of ten bits, which has
  * variance 1 (less a millionth) and no tail beyond 6, and is exact in binary floating point.
- * Logarithms and cosines are not: their last bit differs from one C library and processor to
- * another, and then so would the bytes of the graph. What remains is +, -, *, / and sqrt, which
- * IEEE 754 fixes.
+ * Logarithms and cosines would not be exact: their last bit differs between C libraries and
+ * processors, and then the bytes of the graph would differ, too. The code uses only +, -, *, / and
+ * sqrt, which IEEE 754 defines exactly.
  *
- * Memory a node: 4 bytes (its id) while edges are drawn, then 2 (its community) and 8 (labels or
- * one split, as the builder takes them). Beside the pieces and 8 bytes for each community and
- * level, that is all; the builder has its own.
+ * Memory for each node: 4 bytes (its id) while edges are drawn, then 2 (its community) and 8
+ * (labels or one split, in the form that the builder takes). The pieces and 8 bytes for each
+ * community and level come on top; the builder has memory of its own.
  */
 #include "common/base/memory.h"
 #include "common/base/random.h"
@@ -102,7 +102,8 @@ static uint32_t draw_target(const struct generator *generator, const struct rand
     for (uint32_t attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         uint32_t word[4];
         random_block(stream, edge, 1 + attempt, word);
-        /* Alone in its community, or nearly all of its weight: look elsewhere in the end. */
+        /* The node is alone in its community, or has nearly all of its weight: after some attempts
+         * the target is drawn elsewhere. */
         const bool stay = inside && attempt < ATTEMPTS_INSIDE;
         const uint32_t target = stay ? community_model_inside(model, own, pair(word, 0))
                                      : community_model_any(model, pair(word, 0));
@@ -155,7 +156,7 @@ static enum error_code push_edges(struct generator *generator, struct error *err
 
 /* ---- features ------------------------------------------------------------------------------- */
 
-/* Sum of twelve uniform numbers on a grid of 1024, less its mean. */
+/* Returns the sum of twelve uniform numbers on a grid of 1024, less its mean. */
 static double noise(const struct random_stream *stream, uint64_t item, uint32_t column)
 {
     uint32_t word[4];
@@ -169,7 +170,8 @@ static double noise(const struct random_stream *stream, uint64_t item, uint32_t 
     return (double)(2 * sum - 12 * 1023) / 2048.0;
 }
 
-/* Centre and noise, divided by the deviation of their sum, so that columns have variance 1. */
+/* Draws the features: centre plus noise, divided by the deviation of their sum, so that columns
+ * have variance 1. */
 static void draw_features(const struct generator *generator, uint32_t node, uint32_t dim,
                           float *row)
 {
@@ -223,7 +225,7 @@ static enum error_code push_labels(struct generator *generator, struct error *er
     return rc;
 }
 
-/* The nodes whose shuffled number is in [from, to). */
+/* Pushes the nodes whose shuffled number is in [from, to). */
 static enum error_code push_split(const struct generator *generator, enum split split,
                                   uint64_t from, uint64_t to, struct error *err)
 {
@@ -271,7 +273,7 @@ static enum error_code number_nodes(struct generator *generator, struct error *e
     return rc;
 }
 
-/* Turns ids by place, which only edges need, into communities by node. */
+/* Turns the ids by place, which only edges need, into communities by node. */
 static enum error_code find_communities(struct generator *generator, struct error *err)
 {
     const enum error_code rc =

@@ -26,7 +26,7 @@
 enum { LIVING_ANY_TYPE = NODE_TYPE_COUNT_MAX };
 
 struct living_nodes {                    /* {0} is releasable */
-    const struct dataset_schema *schema; /* of the base, borrowed */
+    const struct dataset_schema *schema; /* schema of the base, borrowed */
     uint32_t base_count;
     bool are_numbers;        /* ids of the base equal its numbers */
     struct node_ids ids;     /* ids of the base otherwise, borrowed from its record */

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 struct update_edge_line {
-    uint32_t source, target, relation; /* as edges are stored */
+    uint32_t source, target, relation; /* in the direction in which edges are stored */
     struct field *field;               /* [EDGE_FIELD_MAX], the relation already as a number */
     int64_t line, place;               /* place is the line's place in the reader's paths */
 };

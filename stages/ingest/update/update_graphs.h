@@ -24,7 +24,7 @@
 struct update_reader;
 
 struct update_graphs {        /* {0}: the dataset is one graph; releasable */
-    struct graph_index index; /* of the version that the update is for */
+    struct graph_index index; /* graphs of the version that the update is for */
     /* [graphs] in ascending order of the user's numbers; NULL: the order is that of the index */
     uint32_t *by_id;
     uint8_t *is_gone; /* [graphs] */

@@ -78,7 +78,7 @@ struct held_key {
 struct gone_edge {     /* removes all edges with these ends and this relation */
     uint64_t key;      /* target in the high half, source in the low one */
     uint32_t relation; /* 0 if edges have one type */
-    int64_t place;     /* of the line, in the reader's paths */
+    int64_t place;     /* place of the line, in the reader's paths */
 };
 
 struct update_reader { /* {0} is releasable */
@@ -86,7 +86,7 @@ struct update_reader { /* {0} is releasable */
     struct store *store;
     const struct pipeline_settings *settings;
     const struct update_request *request;
-    const struct dataset_schema *schema; /* of the version that the update is for */
+    const struct dataset_schema *schema; /* schema of the version that the update is for */
     uint64_t memory_bytes;
     /* The results. */
     /* its arrays are those below; the caller sets id, root and depth */

@@ -31,7 +31,7 @@ struct version_draft {
     uint64_t memory_bytes;
     bool is_merged, makes_features;
     struct version_fold *fold;
-    struct dataset_schema schema; /* of the version */
+    struct dataset_schema schema; /* schema of the version */
     struct dataset_summary summary;
     /* The first nodes of the chunks of edges, for the base and for the version. */
     uint32_t *base_first; /* [base chunks + 1] */

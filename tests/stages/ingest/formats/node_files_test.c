@@ -42,7 +42,7 @@ static void keys_labels_features_and_splits_by_strings(void **state)
               &err);
     assert_int_equal(recorded.node_count, 4); /* zoe has a label but no edge */
     assert_int_equal(recorded.label_count, 4);
-    const int32_t expected[] = {1, -1, 2, 0}; /* of alice, Doe, carol, zoe */
+    const int32_t expected[] = {1, -1, 2, 0}; /* labels of alice, Doe, carol, zoe */
     assert_memory_equal(recorded.label, expected, sizeof expected);
     for (int i = 0; i < 4; i++)
         assert_true(recorded.feature_of[i] == (float)(i + 1));
@@ -57,7 +57,7 @@ static void keys_them_by_integers_in_ascending_order(void **state)
     struct error err = {0};
     assert_ok(run("30 -5\n", "# class\n7 0\n-5 1\n", NULL, "node\n7\n-5\n", &err), &err);
     assert_int_equal(recorded.node_count, 3);
-    const int32_t expected[] = {1, 0, -1}; /* of -5, 7, 30 */
+    const int32_t expected[] = {1, 0, -1}; /* labels of -5, 7, 30 */
     assert_memory_equal(recorded.label, expected, sizeof expected);
     assert_int_equal(recorded.split_first[SPLIT_TRAIN], 1);
     assert_int_equal(recorded.ids.integer[2], 30);

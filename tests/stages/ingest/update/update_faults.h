@@ -10,7 +10,7 @@
 #include "tests/support/test.h"
 
 struct faulty_update {
-    struct version_place place; /* of the root "...-0000" */
+    struct version_place place; /* its root is "...-0000" */
     struct update_request request;
     char id[ID_SIZE];
 };
