@@ -15,7 +15,7 @@
 #define ADVISE_COPY   ": " ADVICE "copy the file again, or add what lacks"
 #define ADVISE_NUMBER ": " ADVICE "write a number there"
 #define ADVISE_NODE                                                                                \
-    ": " ADVICE "write the id of a node that there is, or correct the number of nodes"
+    ": " ADVICE "write the id of an existing node, or correct the number of nodes in the input"
 #define ADVISE_ONE_FILE ": " ADVICE "remove one of them"
 
 #endif

@@ -209,7 +209,7 @@ static void say_unread(void *context, const char *name, const char *meant)
     if (meant)
         (void)snprintf(line, sizeof line, "%s was not read; did you mean %s?", name, meant);
     else
-        (void)snprintf(line, sizeof line, "%s was not read: no file of this format is called so",
+        (void)snprintf(line, sizeof line, "%s was not read: this format has no file of that name",
                        name);
     say_line(context, meant != NULL, line);
 }
@@ -434,7 +434,7 @@ static enum error_code set_input_name(const struct stage_context *context,
         if (rc != ERROR_NONE || matched)
             return rc;
     }
-    return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", name->key.text);
+    return error_set(err, ERROR_BUSY, "ref %s changes whenever it is read", name->key.text);
 }
 
 /* Sets the ref of the dataset, which is stored at this point. */

@@ -122,7 +122,7 @@ for name in ${BOTH_WAYS_FORMATS:-csv npz graphbolt saved folder ogb matrix typed
     mean=$(mean_auc $name 4000)
     echo "$name: mean test AUC of $seeds seeds: $mean"
     awk -v m="$mean" 'BEGIN {exit !(m >= 0.47 && m <= 0.53)}' || fail "$name: mean test AUC is $mean, expected 0.47 to 0.53"
-    grep -q 'an edge and the one back are held out together' "$work/$name/logs/ingest.log" || fail "$name: the log does not say that both directions are held out"
+    grep -q 'an edge and its edge back are held out together' "$work/$name/logs/ingest.log" || fail "$name: the log does not say that both directions are held out"
 done
 
 # Two types of nodes; leave_one_out; times, which are the same in both directions.

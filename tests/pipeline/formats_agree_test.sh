@@ -422,13 +422,13 @@ text "${market}3 3 1\n1 x\n"; bad "broken:3: expected row and column, found '1 x
 text "${market}3 3 2\n1 2\n"; bad 'broken: expected 2 entries, found 1' matrix_market broken "$beside"
 text "${market}3 3 1\n1 2\n2 3\n"; bad 'broken:4: expected 1 entries, found more' matrix_market broken "$beside"
 text '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 nan\n'; bad "broken:3: expected a number, found 'nan'" matrix_market broken "$beside"
-text '3 2\n2\n1 3\n2\n'; bad "labels.csv:4: expected a node of the graph, which has 3, found .4" metis broken "$beside"
+text '3 2\n2\n1 3\n2\n'; bad "labels.csv:4: expected one of the 3 nodes of the graph, found .4" metis broken "$beside"
 text '3 2\n2\n1 3\n'; bad 'broken: expected 3 lines of nodes, found 2' metis broken "$beside"
 text '3 2\n2\n1 3\n2\n1\n'; bad 'broken:5: expected 3 lines of nodes, found more' metis broken "$beside"
 text '3 3\n2\n1 3\n2\n'; bad 'broken: expected 3 edges, each at both its ends, found 4 ends' metis broken "$beside"
 text '3 2\n2 3\n1 3\n\n'; bad 'broken: expected each edge in the lines of both its ends, found one' metis broken "$beside"
 text '2 1 1\n2 5\n1 6\n'; bad 'both its ends, with the same weight' metis broken "$beside"
-text '2 1 1\n2\n1 6\n'; bad "broken:2: expected a weight behind each neighbour, found '2'" metis broken "$beside"
+text '2 1 1\n2\n1 6\n'; bad "broken:2: expected a weight after each neighbour, found '2'" metis broken "$beside"
 text '2 1\n1\n2\n'; bad 'broken:2: expected neighbours of node 1, which are other nodes from 1 to 2, found 1' metis broken "$beside"
 text '2 1 21\n'; bad 'broken:1: expected three digits 0 or 1' metis broken "$beside"
 text 'x\n'; bad 'broken:1: expected the numbers of nodes and edges' metis broken "$beside"
@@ -553,7 +553,7 @@ bad 'deep.graphml:[0-9]*: expected at most 64 elements in each other, found more
 
 # OGB's graphs, and the choice of a split
 bad 'edge.csv.gz:[0-9]*: target: expected a node of graph [0-9], which has [0-9]*, numbered from 0, found 99' ogb molecules-outside "$graphs"
-bad 'edge.csv.gz:[0-9]*: expected no edge behind those of the last of 4 graphs' ogb molecules-behind "$graphs"
+bad 'edge.csv.gz:[0-9]*: expected no edge after those of the last of 4 graphs' ogb molecules-behind "$graphs"
 bad 'expected as many counts of edges as of nodes, one a graph, found 2 and 4' ogb molecules-counts "$graphs"
 bad 'num-node-list.csv.gz:2: expected a count, found -1' ogb molecules-count "$graphs"
 bad "status 65: $work/arrays-outside/raw/data.npz/edge_index.npy:0: target: expected a node of graph 0, which has 12, numbered from 0, found 99" ogb arrays-outside "$graphs"
@@ -561,7 +561,7 @@ bad 'expected as many counts of edges as of nodes, one a graph, found 2 and 4' o
 bad 'arrays-count/raw/data.npz/num_nodes_list.npy:1: expected a count, found -1' ogb arrays-count "$graphs"
 bad 'arrays-edges/raw/data.npz/edge_index.npy: expected [0-9]* edges as num_edges_list says, found [0-9]*' ogb arrays-edges "$graphs"
 bad 'arrays-label/raw/graph-label.npz: expected an array graph_label, found none' ogb arrays-label "$graphs"
-bad 'expected one number .a data set of one graph., found 4; write .task: graph_classification. below .ingest:. for one of many' ogb ogbg_molsmall
+bad 'expected one number .a data set of one graph., found 4; write .task: graph_classification. below .ingest:. for a data set of many graphs' ogb ogbg_molsmall
 bad "ingest.split_name is 'first', expected of npz the number of a row of the masks" npz tasks-second.npz '  split_name: first\n'
 bad "train_masks.npy: ingest.split_name is '2', expected a row from 0 to 1" npz tasks-second.npz '  split_name: 2\n'
 bad 'metadata.yaml:[0-9]*: expected a task called as ingest.split_name says, found none' graphbolt bolt '  split_name: links\n'

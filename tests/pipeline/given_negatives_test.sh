@@ -133,15 +133,15 @@ lines() { # FILE SED-SCRIPT: a copy that is edited
 lines test '3s/$/,nobody/'
 bad "edited.csv:3: node 'nobody' is in no other file" 65 --set ingest.test_negatives="$work/edited.csv"
 lines test '4s/^\([^,]*,[^,]*\),.*/\1/'
-bad 'edited.csv:4: expected nodes behind the edge, which make pairs with it that are none, found nothing' 65 --set ingest.test_negatives="$work/edited.csv"
+bad 'edited.csv:4: expected nodes after the edge, which form negatives with it, found nothing' 65 --set ingest.test_negatives="$work/edited.csv"
 lines test '5{p;}'
 bad 'edited.csv:6: the edge from .* has an earlier line' 65 --set ingest.test_negatives="$work/edited.csv"
 lines test '5d'
 bad 'edited.csv: the test edge from .* has no line: expected one with its negatives' 65 --set ingest.test_negatives="$work/edited.csv"
 { cat "$work/test_negatives.csv" && tail -1 "$work/valid_negatives.csv"; } >"$work/edited.csv"
-bad 'edited.csv:71: the edge from .* is none of the test split' 65 --set ingest.test_negatives="$work/edited.csv"
+bad 'edited.csv:71: the edge from .* is not in the test split' 65 --set ingest.test_negatives="$work/edited.csv"
 { tail -1 "$work/valid_negatives.csv" && cat "$work/train_negatives.csv"; } >"$work/edited.csv"
-bad 'edited.csv:1: the edge from .* is none that is trained on' 65 --set ingest.train_negatives="$work/edited.csv"
+bad 'edited.csv:1: the edge from .* is no training edge' 65 --set ingest.train_negatives="$work/edited.csv"
 bad 'sample.negative is given, but ingest.train_negatives is empty' 78 --set ingest.train_negatives=
 bad 'infer.ranking is given, but ingest.test_negatives is empty' 78 --set ingest.test_negatives= --set ingest.valid_negatives=
 bad 'infer.ranked_end is both, but infer.ranking is given' 78 --set infer.ranked_end=both

@@ -69,7 +69,7 @@ said club 'labels: 12 nodes with one of 2 classes'
 bad 65 'club.graphml: key label: expected classes, found another word in each of 12 nodes, as names are: write `label_columns: NAME`' club
 ingest club '  task: link_prediction\n'
 bad 65 'expected a key of nodes with attr.name="team", as ingest.label_columns says, found none' club '  label_columns: team\n'
-bad 78 'ingest.feature_columns: .label: one_hot.: expected names of keys alone' club '  label_columns: club\n  feature_columns: "label: one_hot"\n'
+bad 78 'ingest.feature_columns: .label: one_hot.: expected only names of keys' club '  label_columns: club\n  feature_columns: "label: one_hot"\n'
 bad 65 'expected the key club for one thing, found it again in ingest.feature_columns' club '  label_columns: club\n  feature_columns: club\n'
 bad 78 'ingest.id_column is .club., but ingest.format is graphml, which does not read it: remove the line' club '  id_column: club\n'
 seq 12 | awk '{print $1 % 2, $1 % 3 == 0}' | graphml both 'a:int b:int'

@@ -90,7 +90,7 @@ ends=$(awk 'NR == FNR { g[FNR - 1] = $1; next } FNR > 1 { split($1, e, ","); a =
     "$work/shapes/node-graph.csv" "$work/shapes/edges.csv")
 lines=$(wc -l <"$work/shapes/edges.csv")
 bad "edges.csv:$((lines + 1)): an edge between nodes of two graphs, [0-9]* and [0-9]*: expected both ends in one graph" 65 edges.csv "from edges.csv; echo $ends"
-bad 'node-graph.csv: graph 7 has no node: expected one or more of each graph from 0 to 419' 65 node-graph.csv "from node-graph.csv | sed 's/^7\$/8/'"
+bad 'node-graph.csv: graph 7 has no node: expected at least one node in each graph from 0 to 419' 65 node-graph.csv "from node-graph.csv | sed 's/^7\$/8/'"
 bad 'node-graph.csv:3: graph -1 is out of range: expected a number from 0' 65 node-graph.csv "from node-graph.csv | sed '3s/.*/-1/'"
 bad 'node-graph.csv: expected [0-9]* graph ids, one for each node, found' 65 node-graph.csv "from node-graph.csv | sed 1d"
 bad 'graph-label.csv:? ?.*expected 420' 65 graph-label.csv "from graph-label.csv | sed 1d"

@@ -201,14 +201,14 @@ node_of() { awk -F, -v g="$1" -v k="$2" '$1 == g && ++n == k {print NR - 1; exit
 a=$(node_of 7 1) b=$(node_of 8 1)
 awk -F, '{print NR - 1}' shapes/node-graph.csv >all
 printf '9999,1,0,0\n9998,1,0,0\n' >new_rows
-bad '9999\n' --add-nodes "bad:1: graph: expected the number of one, from 0 on, behind the id, found ''"
-bad '9999,train,1\n' --add-nodes "bad:1: graph: expected the number of one, from 0 on, behind the id, found 'train'"
-bad '9999,-1\n' --add-nodes "bad:1: graph: expected the number of one, from 0 on, behind the id, found '-1'"
-bad 'id,split,graph\n9999,,7\n' --add-nodes "bad:2: the header above names 'split' behind the id: expected graph, the number of the graph that a node is of"
+bad '9999\n' --add-nodes "bad:1: graph: expected a number from 0 on after the id, found ''"
+bad '9999,train,1\n' --add-nodes "bad:1: graph: expected a number from 0 on after the id, found 'train'"
+bad '9999,-1\n' --add-nodes "bad:1: graph: expected a number from 0 on after the id, found '-1'"
+bad 'id,split,graph\n9999,,7\n' --add-nodes "bad:2: the header above names 'split' after the id: expected graph, the number of the node.s graph"
 bad '9999,7,train,1\n' --add-nodes 'bad:1: graph 7 is there already, and keeps its split and its label: expected no other split and label'
 bad '9999,500,train,1\n9998,500,valid,1\n' --add-nodes 'bad:2: graph 500 began before with its split and its label: expected no other'
 bad '9999,500,train,1\n9998,500,train,2\n' --add-nodes 'bad:2: graph 500 began before'
-bad '9999,500,train\n' --add-nodes 'bad:1: a training graph without a label: expected one behind the split'
+bad '9999,500,train\n' --add-nodes 'bad:1: a training graph without a label: expected one after the split'
 bad '9999,500,train,3\n' --add-nodes 'bad:1: .*expected a class from 0 to 2'
 bad '9999,500,train,1,1\n' --add-nodes 'bad:1: expected 1 label columns, as the dataset has, found 2'
 bad '9999,500,later,1\n' --add-nodes "bad:1: split: expected train, valid, test or nothing, found 'later'"
@@ -218,7 +218,7 @@ bad "$a,$b\n" --add-edges 'bad:1: an edge between nodes of two graphs, 7 and 8: 
 printf '9999,500,test,1\n9998,7\n' >new_nodes
 bad "$a,9998\n9999,9998\n" --add-edges 'bad:2: an edge between nodes of two graphs, 500 and 7' --add-nodes new_nodes --features new_rows
 bad "$a,9999\n" --add-edges 'bad:1: an edge between nodes of two graphs, 7 and 500' --add-nodes new_nodes --features new_rows
-bad "$a,$b\n" --remove-edges 'bad:1: the edge between .* is removed, expected one that is there'
+bad "$a,$b\n" --remove-edges 'bad:1: the edge between .* is removed, expected one that exists'
 expect 65 'all: all nodes are removed' "$bin/graphmill" update g.yaml --directory b --quiet --remove-nodes all
 awk -F, 'FNR == NR {is[$1] = 1; next} $1 in is {print FNR - 1}' shapes/train.csv shapes/node-graph.csv >training
 expect 65 'training: no training graph stays, expected one at least' "$bin/graphmill" update g.yaml --directory b --quiet --remove-nodes training
@@ -260,7 +260,7 @@ expect 65 "bad:1: node '0' is removed and is not there" tu --remove-nodes bad
 printf '%d,62\n' "$count" >bad
 expect 65 "bad:1: node $count is there already" tu --add-nodes bad
 printf '%d,0\n' $((count + 1)) >bad
-expect 65 "bad:1: graph: expected the number of one, from 1 on, behind the id, found '0'" tu --add-nodes bad
+expect 65 "bad:1: graph: expected a number from 1 on after the id, found '0'" tu --add-nodes bad
 tu --remove-nodes gone --add-nodes new_nodes --features new_rows --add-edges new_edges >/dev/null
 run tu-run tu.yaml >/dev/null
 cut -d, -f1 tu-run/outputs/predictions.csv | tail -n +2 | cmp - <(seq 2 61) || fail 'names of the graphs of tu'

@@ -128,7 +128,7 @@ both=$(updated updated-both --set "ingest.path=$(at ring/edges.csv)" --set "inge
 refused() { expect "$1" "$2" "$bin/graphmill-ingest" --store "dir:$work/updated-here" --pipeline ring/g.yaml "${@:3}"; }
 printf 'n1,n2\nn3,nobody\n' >bad_edges.csv
 load bad_edges.csv "$(at updates/bad_edges.csv)" >answer
-refused 65 's3://graphmill/updates/bad_edges.csv:2: target: no node is called .nobody' --add-edges "$(at updates/bad_edges.csv)"
+refused 65 's3://graphmill/updates/bad_edges.csv:2: target: no node has the id .nobody' --add-edges "$(at updates/bad_edges.csv)"
 refused 65 '--add-edges: s3://graphmill/updates/none.csv: there is no object' --add-edges "$(at updates/none.csv)"
 refused 78 '--add-nodes: s3://graphmill/updates: expected the address of an object or a pattern of objects, found a folder' --add-nodes "$(at updates)"
 refused 65 '--remove-edges: s3://graphmill/updates/none-\*: expected objects of such names' --remove-edges "$(at 'updates/none-*')"
@@ -145,7 +145,7 @@ rm -rf updated-pieces
 pieces=$(updated updated-pieces --add-edges edges-1.csv --add-edges "$(at pieces/edges-2.csv)" --add-nodes new_nodes.csv --features new_rows.csv --remove-nodes gone_nodes.csv)
 [ "$pieces" = "$here" ] || fail "an update of repeated options: found '$pieces', expected '$here': $(cat said)"
 load bad_edges.csv "$(at pieces/edges-3.csv)" >answer
-refused 65 's3://graphmill/pieces/edges-3.csv:2: target: no node is called .nobody' --add-edges "$(at 'pieces/edges-*.csv')"
+refused 65 's3://graphmill/pieces/edges-3.csv:2: target: no node has the id .nobody' --add-edges "$(at 'pieces/edges-*.csv')"
 [ -z "$(find updated-here -name '*_edges.csv')" ] || fail "copies of a refused update are still there"
 
 # A file of several pieces, and none.

@@ -118,7 +118,7 @@ ingest drawn openke openke "$links"
 grep -q 'warning: .*test2id.txt is not used, and neither is valid2id.txt: ingest.edge_split is .random 85/5/10.' drawn.err || fail "not said: $(cat drawn.err)"
 ingest one openke openke-one "$links"
 bad 'train2id.txt:1: expected the number of the lines that follow, alone, found' openke openke-no-count "$given"
-bad 'train2id.txt: expected 7 lines behind the first, which says so, found 2' openke openke-count "$given"
+bad 'train2id.txt: expected 7 lines after the first, as the first says, found 2' openke openke-count "$given"
 bad 'train2id.txt:2: tail: expected a number from 0 to [0-9]* \(head, tail, relation\), found .99.' openke openke-range "$given"
 bad 'train2id.txt:2: relation: expected a number from 0 to 2' openke openke-order "$given"
 bad 'train2id.txt:2: expected 3 columns, found 2' openke openke-columns "$given"
@@ -126,7 +126,7 @@ bad 'entity2id.txt:3: expected another name for each number, found .entity 0. of
 bad 'entity2id.txt: expected the numbers 0, 1, 2, ..., found 2 names up to number 2' openke openke-gap "$given"
 bad 'entity2id.txt:3: expected each number once, found 0 of line 2 again' openke openke-again "$given"
 bad 'test2id.txt is not there, but ingest.edge_split is given' openke openke-untested "$given"
-bad 'found a list of OpenKE, a count and then head, tail and relation: write `format: openke`' edge_list openke/train2id.txt "$links"
+bad 'found a list of OpenKE, a count and then head, tail and relation: name the file train2id.txt, and write `format: openke`' edge_list openke/train2id.txt "$links"
 
 # N-Triples and SIF: the same edges and types.
 ingest drawn_plain folder plain "$links"

@@ -96,9 +96,9 @@ bad() { # PATTERN FILE
     [ ! -e "$work/bad/store/partition" ] || fail "$1: something was partitioned"
 }
 printf 'src,dst,etype\n1,2\n' >"$work/short.csv"
-bad "short.csv:2: nothing behind source and target: expected the type of the edge, by its name or from 0 to 3" "$work/short.csv"
+bad "short.csv:2: nothing after source and target: expected the type of the edge, by its name or from 0 to 3" "$work/short.csv"
 printf '1,2,7\n' >"$work/large.csv"
-bad "large.csv:1: '7' behind source and target: expected the type" "$work/large.csv"
+bad "large.csv:1: '7' after source and target: expected the type" "$work/large.csv"
 sed -n 1,2p "$work/kg/edges.csv" >"$work/leak.csv"
 bad "leak.csv:2: the edge between .* is also a training edge" "$work/leak.csv"
 expect 78 'sample.pairs is walks, but pairs of a walk are of no relation' run walks "$work/kg.yaml" --set sample.pairs=walks

@@ -106,4 +106,4 @@ bad() { # PATTERN STATUS [settings]
 }
 bad "the edges have no column 'stars', which ingest.edge_label names" 65 --set ingest.edge_label=stars
 sed -i '7s/,[0-9],\([0-9]\)$/,-1,\1/' "$folder/edges.csv"
-bad 'edges.csv:7: the rating is -1: expected a class from 0 on, which each edge has' 65
+bad 'edges.csv:7: the rating is -1: expected a class from 0 on for each edge' 65

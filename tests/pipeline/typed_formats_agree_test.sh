@@ -219,18 +219,18 @@ ingest plain folder plain "$relations"
 
 ingest bolt graphbolt bolt "$relations"
 agree bolt plain
-bad 'bolt-end/metadata.yaml:[0-9]*: expected a relation between node types that there are, found .paper:in:place.' graphbolt bolt-end
+bad 'bolt-end/metadata.yaml:[0-9]*: expected a relation between existing node types, found .paper:in:place.' graphbolt bolt-end
 bad 'metadata.yaml:[0-9]*: expected a relation as source:name:target, with the types of both ends, found .in.' graphbolt bolt-form
 bad 'metadata.yaml:[0-9]*: expected each node type once, found .paper.' graphbolt bolt-twice
 bad 'metadata.yaml:[0-9]*: expected each relation once, found .author:writes:paper.' graphbolt bolt-relation-twice
 bad 'metadata.yaml:[0-9]*: expected one of the node types of the graph, found .page.' graphbolt bolt-seed-type
-bad 'metadata.yaml:[0-9]*: expected a node type, of which there are several, found .none.' graphbolt bolt-no-seed-type
+bad 'metadata.yaml:[0-9]*: expected a node type, because there are several, found .none.' graphbolt bolt-no-seed-type
 bad 'metadata.yaml:[0-9]*: expected one of the node types of the graph, found .writer.' graphbolt bolt-feature-type
 bad 'metadata.yaml:[0-9]*: expected features called feat once for each node type' graphbolt bolt-feature-twice
 bad 'metadata.yaml:[0-9]*: expected a `type:` of each item of `nodes:`, as there are several' graphbolt bolt-name
 bad 'writes.csv:[0-9]*: source: expected a node of type author, which has 5, numbered from 0, found' graphbolt bolt-few
 bad 'metadata.yaml:[0-9]*: expected `format: numpy` of a file .npy, `format: csv` of another' graphbolt bolt-wrong-format
-bad 'author.npy: features of type author: expected 6 columns as those before have, found 4; write `relations: true`' graphbolt bolt '  split: given\n'
+bad 'author.npy: features of type author: expected 6 columns as earlier types have, found 4; write `relations: true`' graphbolt bolt '  split: given\n'
 
 ingest chunks distdgl chunks "$relations"
 agree chunks plain
@@ -258,7 +258,7 @@ agree csv plain
 ingest csv_named dgl_csv csv-named "$relations"
 agree csv_named plain
 bad 'meta.yaml:[0-9]*: expected `etype:` with the node type of sources, a name, and the node type of targets' dgl_csv csv-etype
-bad 'meta.yaml:[0-9]*: expected a relation between node types that there are, found .author:writes:page.' dgl_csv csv-end
+bad 'meta.yaml:[0-9]*: expected a relation between existing node types, found .author:writes:page.' dgl_csv csv-end
 bad 'meta.yaml:[0-9]*: expected a data set of one graph; many, of which each has a label, go into a folder' dgl_csv csv-graphs
 bad 'meta.yaml:[0-9]*: expected a `separator:` that is a comma, a tab or a blank' dgl_csv csv-separator
 bad 'meta.yaml:1: expected `node_data:` with a list of 1 to 128 files' dgl_csv csv-no-nodes
@@ -293,7 +293,7 @@ bad "ingest.split_name is 'space', expected one of the folders in it: reversed, 
 bad 'num-node-dict.csv.gz:2: expected a line of 1 to 16 types and a line with as many numbers, found 3 and 2' ogb mag-counts
 bad "num-node-dict.csv.gz:2: expected at most 16 types, each with a name and a number of nodes, found 'paper'" ogb mag-count
 bad "triplet-type-list.csv.gz:1: expected source type, name and target type, found 'author,writes'" ogb mag-triplet
-bad 'triplet-type-list.csv.gz:1: expected a relation between node types that there are, found .author:writes:page.' ogb mag-unknown
+bad 'triplet-type-list.csv.gz:1: expected a relation between existing node types, found .author:writes:page.' ogb mag-unknown
 bad 'mag-no-triplets/raw: expected triplet-type-list.csv.gz, found no such file' ogb mag-no-triplets
 bad 'author___writes___paper: expected edge.csv.gz, found no such file' ogb mag-no-edges
 bad 'num-edge-list.csv.gz: expected [0-9]*, the number of edges beside it, found 3' ogb mag-edge-count

@@ -134,12 +134,12 @@ bad() { # RUN FILE; the text of the file, its option, what is said
 run f given.yaml >/dev/null
 before=$(state f)
 bad f given.yaml 'id,type\n7,author\n149,paper\n' --remove-nodes \
-    "bad:3: node 149 is removed, and with it the last of the given negatives of the valid edge from ${lonely%%,*} to $(cut -d, -f2 <<<"$lonely") of relation cites: expected one at least that stays"
+    "bad:3: node 149 is removed, and with it the last of the given negatives of the valid edge from ${lonely%%,*} to $(cut -d, -f2 <<<"$lonely") of relation cites: expected at least one that stays"
 bad f given.yaml 'id,type,split\n950,paper,train\n' --add-nodes 'bad:2: split: expected nothing, since the dataset learns links'
 bad f given.yaml 'src,dst\n70,80\n' --add-edges 'bad:1: expected a header with a column etype, since edges have several relations: writes, cites, in'
-bad f given.yaml 'src,dst,etype\n70,80,rev_cites\n' --add-edges "bad:2: relation: expected the name or number of one .*found 'rev_cites'"
+bad f given.yaml 'src,dst,etype\n70,80,rev_cites\n' --add-edges "bad:2: relation: expected the name or number of a relation .*found 'rev_cites'"
 sed -n '2p' g/held-test.csv | cut -d, -f1,2 >pair # of relation writes, and of no other
-bad f given.yaml "src,dst,etype\n$(cat pair),writes\n" --add-edges 'the files of the update say nothing: the links of its edges are held out already'
+bad f given.yaml "src,dst,etype\n$(cat pair),writes\n" --add-edges 'the files of the update change nothing: the links of its edges are held out already'
 bad f given.yaml "src,dst,etype\n$(cat pair),in\n" --remove-edges "bad:2: source: node '[0-9]+' is of type author, expected one of type paper"
 [ "$before" = "$(state f)" ] || fail 'a wrong file changed something'
 

@@ -120,16 +120,16 @@ bad '70,80\n' --add-edges 'bad:1: expected a header with a column etype, since e
 bad 'src,dst\n70,80\n' --remove-edges 'bad:1: expected a header with a column etype'
 bad 'src,dst,etype\n70,80,writes\n' --add-edges "bad:2: source: node '70' is of type paper, expected one of type author"
 bad 'src,dst,etype\n70,7,cites\n' --add-edges "bad:2: target: node '7' is of type author, expected one of type paper"
-bad 'src,dst,etype\n70,80,3\n' --add-edges "bad:2: relation: expected the name or number of one \(writes, cites, in\), found '3'"
-bad 'src,dst,etype\n70,80,rev_cites\n' --add-edges "bad:2: relation: expected the name or number of one .*found 'rev_cites'"
-bad 'src,dst,etype\n80,900,cites\n80,901,cites\n' --add-edges "bad:3: target: no node is called '901'"
+bad 'src,dst,etype\n70,80,3\n' --add-edges "bad:2: relation: expected the name or number of a relation \(writes, cites, in\), found '3'"
+bad 'src,dst,etype\n70,80,rev_cites\n' --add-edges "bad:2: relation: expected the name or number of a relation .*found 'rev_cites'"
+bad 'src,dst,etype\n80,900,cites\n80,901,cites\n' --add-edges "bad:3: target: no node has the id '901'"
 bad 'src,dst,etype,weight\n70,80,cites,1\n' --add-edges "bad:1: the dataset's edges have 0 columns of edge weights, found 1"
 bad 'src,dst,etype\n900,80,cites\n900,80,cites\n' --remove-edges 'bad:3: the edge between 900 and 80 of relation cites is removed twice, expected each once'
 sed -n 's/^\([0-9]*,[0-9]*\),0$/src,dst,etype\\n\1,2\\n/p' g/edges.csv | sed -n 30p >kind # a pair that is of another relation
-bad "$(sed 's/,2\\n$/,writes\\n/; s/dst,etype\\n[0-9]*/dst,etype\\n8/' kind)" --remove-edges 'bad:2: the edge between 8 and [0-9]* of relation writes is removed, expected one that is there'
+bad "$(sed 's/,2\\n$/,writes\\n/; s/dst,etype\\n[0-9]*/dst,etype\\n8/' kind)" --remove-edges 'bad:2: the edge between 8 and [0-9]* of relation writes is removed, expected one that exists'
 bad '901\n' --remove-nodes "bad:1: node '901' is removed and is not there"
 bad 'id,type\n900,author\n' --remove-nodes "bad:2: node: node '900' is of type paper, expected one of type author"
-bad '900,70\n' --remove-nodes "bad:1: expected a node and nothing behind it, found '70'"
+bad '900,70\n' --remove-nodes "bad:1: expected a node and nothing after it, found '70'"
 [ "$before" = "$(find r/store/dataset r/store/switch -type f | sort | xargs md5sum)" ] || fail 'a wrong file changed something'
 
 # From the model that is there, on the version; and all of it by itself.

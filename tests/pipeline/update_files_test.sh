@@ -51,9 +51,9 @@ bad() { # what is said, the text of the second file, its option, the first file
 }
 printf 'n1,n3\n' >fine_edges && printf 'n1,n18\n' >fine_old && printf 'n7\n' >fine_gone && printf 'n8,1,1\n' >fine_rows
 printf 'bob,train,1\n' >fine_nodes
-bad "second:2: target: no node is called 'bob'" 'n3,n4\nn4,bob\n' --add-edges fine_edges
+bad "second:2: target: no node has the id 'bob'" 'n3,n4\nn4,bob\n' --add-edges fine_edges
 bad 'second:1: expected 2 columns, found 3' 'n3,n4,1\n' --add-edges fine_edges
-bad "second:2: the edge between 'n[0-9]*' and 'n[0-9]*' is removed, expected one that is there" '# a line\nn1,n30\n' --remove-edges fine_old
+bad "second:2: the edge between 'n[0-9]*' and 'n[0-9]*' is removed, expected one that exists" '# a line\nn1,n30\n' --remove-edges fine_old
 bad "second:1: the edge between 'n[0-9]*' and 'n[0-9]*' is removed twice, expected each once" 'n1,n18\n' --remove-edges fine_old
 bad "second:3: node 'n59' is removed and is not there" 'n9\nn10\nn59\n' --remove-nodes fine_gone
 bad "second:1: node 'n7' is removed twice" 'n7\n' --remove-nodes fine_gone
@@ -98,5 +98,5 @@ mkdir "$work/in/02" "$work/in/03" && cp fine_edges "$work/in/02/add-edges-1.csv"
 cp fine_edges "$work/in/03/add-edges-1.csv" && cp fine_edges "$work/in/03/add-edges-1.txt"
 expect 65 'updates that were refused: 2' "$bin/graphmill" watch "$work/in" g.yaml --directory "$work/v" --quiet --once
 [ "dataset=$(json dataset <"$work/in/done/01.json")" = "$one" ] || fail "watched: $(cat "$work/in/done/01.json")"
-grep -q "add-edges-2.csv:2: target: no node is called 'nobody'" "$work/in/refused/02.json" || fail "watched: $(cat "$work/in/refused/02.json")"
+grep -q "add-edges-2.csv:2: target: no node has the id 'nobody'" "$work/in/refused/02.json" || fail "watched: $(cat "$work/in/refused/02.json")"
 grep -q 'add-edges-1.txt: expected one file of this name' "$work/in/refused/03.json" || fail "watched: $(cat "$work/in/refused/03.json")"

@@ -70,7 +70,7 @@ bad() { # TEXT MESSAGE [options]
 bad '1,2,0,5\n' "bad.csv:1: expected a header with a column 'stars', the labels of edges \(ingest.edge_label\), found none"
 bad 'src,dst,time\n1,2,5\n' "bad.csv:1: expected a header with a column 'stars'"
 bad 'src,dst,stars,time\n1,2,3,5\n3,4,4,5\n' 'bad.csv:3: the stars is class 4: expected one below 4'
-bad 'src,dst,stars,time\n1,2,-1,5\n' 'bad.csv:2: the stars is -1: expected a class from 0 on, which each edge has'
+bad 'src,dst,stars,time\n1,2,-1,5\n' 'bad.csv:2: the stars is -1: expected a class from 0 on for each edge'
 bad 'src,dst,stars,time\n1,2,0.5,5\n' 'bad.csv:2: '
 [ "$before" = "$(store_of ratings)" ] || fail 'a wrong file changed something'
 
@@ -124,7 +124,7 @@ YAML
 cp given.yaml whole/given.yaml
 run given given.yaml >/dev/null
 before=$(store_of given)
-expect 65 "lonely.csv:2: node [0-9]+ is removed, and with it the last of the given negatives of the valid edge from [0-9]+ to [0-9]+: expected one at least that stays" \
+expect 65 "lonely.csv:2: node [0-9]+ is removed, and with it the last of the given negatives of the valid edge from [0-9]+ to [0-9]+: expected at least one that stays" \
     update "$work/given" --remove-nodes lonely.csv
 [ "$before" = "$(store_of given)" ] || fail 'a node that cannot go changed something'
 update "$work/given" --add-nodes new_nodes.csv --add-edges new_links.csv --remove-nodes gone_nodes.csv --remove-edges gone_links.csv >/dev/null
@@ -143,7 +143,7 @@ awk -F, '$3 == "test" { print $1 "," $2 ",10,13,16" }' drawn/outputs/predictions
 sed 's/random 80.10.10/&, test_negatives: drawn_negatives.csv/; s/ranking: none/ranking: given/' drawn.yaml >ranked.yaml
 run ranked ranked.yaml >/dev/null
 awk 'BEGIN { print "src,dst"; for (i = 0; i < 80; i++) print 10 + 3 * i "," 13 + 3 * ((i + 41) % 89) }' >many.csv
-expect 65 'many.csv:[0-9]+: the edge draws the test split, whose edges have given negatives: expected one that is trained on' update "$work/ranked" --add-edges many.csv
+expect 65 'many.csv:[0-9]+: the edge draws the test split, whose edges have given negatives: expected an edge for training' update "$work/ranked" --add-edges many.csv
 line=$(grep -o 'many.csv:[0-9]*' stderr | cut -d: -f2)
 sed -n "${line}p" many.csv >one.csv
 expect 65 'one.csv:1: the edge draws the test split' update "$work/ranked" --add-edges one.csv

@@ -76,23 +76,23 @@ bad() { # the text of the file, its option, what is said
     printf "$1" >bad
     expect 65 "$3" update "$work/r" "$2" bad
 }
-bad 'n0,n11\n' --remove-edges "bad:1: the edge between 'n.*' and 'n.*' is removed, expected one that is there"
+bad 'n0,n11\n' --remove-edges "bad:1: the edge between 'n.*' and 'n.*' is removed, expected one that exists"
 bad 'n59\n' --remove-nodes "bad:1: node 'n59' is removed and is not there"
 bad 'zoe\n' --add-nodes "bad:1: node 'zoe' is there already"
 bad 'bob,train,3\n' --add-nodes 'bad:1: .*expected a class from 0 to 2'
 bad 'n1,1,2,3\n' --features 'bad:1: .*expected 2'
-bad 'n1,n2\nn1,bob\n' --add-edges "bad:2: target: no node is called 'bob'"
+bad 'n1,n2\nn1,bob\n' --add-edges "bad:2: target: no node has the id 'bob'"
 bad 'n1,n2,0.5\n' --add-edges 'bad:1: expected 2 columns, found 3'
 bad 'n1,n2\nn1\n' --add-edges 'bad:2: expected 2 columns, found 1'
 bad 'n5,n6\nn5,n6\n' --remove-edges "bad:2: the edge between 'n5' and 'n6' is removed twice, expected each once"
 bad 'n1\nn2\nn1\n' --remove-nodes "bad:3: node 'n1' is removed twice"
 bad 'bob\nann\nbob\n' --add-nodes "bad:3: node 'bob' is added twice"
 bad 'n1,1,0\nn1,0,1\n' --features "bad:2: node 'n1' has a row already"
-bad 'bob,1,2\n' --features "bad:1: node: no node is called 'bob'"
+bad 'bob,1,2\n' --features "bad:1: node: no node has the id 'bob'"
 bad 'n1,x,2\n' --features "bad:1: feature in column 2: expected a finite number, found 'x'"
 bad 'bob,later,1\n' --add-nodes "bad:1: split: expected train, valid, test or nothing, found 'later'"
 bad 'bob,train,1\n' --add-nodes "--features: no row for the new node 'bob': expected 2 features"
-bad 'bob,n1\n' --remove-edges "bad:1: source: no node is called 'bob'"
+bad 'bob,n1\n' --remove-edges "bad:1: source: no node has the id 'bob'"
 expect 65 'nothing.csv' update "$work/r" --add-edges nothing.csv
 expect 65 'the files are for version g-0, but the newest is' update "$work/r" --remove-nodes old_edges --base g-0
 expect 64 'nothing to do' update "$work/r"
@@ -123,6 +123,6 @@ grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/l" ingest)" || fail 'repla
 printf 'bob,train\n' >bad
 expect 65 'bad:1: split: expected nothing, since the dataset learns links' update "$work/l" "${links[@]}" --add-nodes bad
 cut -d, -f1,2 <<<"$gone" >bad
-expect 65 'bad:1: the edge between .* is removed, expected one that is there' update "$work/l" "${links[@]}" --remove-edges bad
+expect 65 'bad:1: the edge between .* is removed, expected one that exists' update "$work/l" "${links[@]}" --remove-edges bad
 cut -d, -f1,2 <<<"$stays" >bad
-expect 65 'say nothing: the links of its edges are held out already' update "$work/l" "${links[@]}" --add-edges bad
+expect 65 'change nothing: the links of its edges are held out already' update "$work/l" "${links[@]}" --add-edges bad

@@ -125,16 +125,16 @@ static void say_columns(const struct lines *lines)
     edge_widths_text(&unused, columns, sizeof columns);
     if (columns[0])
         say(lines, false,
-            "stored with each edge: %s; train-step.edge_weights and train-step.edge_features say "
-            "what training uses of them",
+            "stored with each edge: %s; train-step.edge_weights and train-step.edge_features "
+            "decide which of them training uses",
             columns);
     if (schema->negative_weight_count > 0)
         say(lines, false, "%" PRIu64 " edges of the input have a weight below 0, the first in %s",
             schema->negative_weight_count, schema->first_negative_weight);
     if (schema->node_type_count > 1 && !schema->has_relations)
         say(lines, false,
-            "the %" PRIu32 " types of nodes share one set of weights: training does not tell them "
-            "apart; `relations: true` below `ingest:` does",
+            "the %" PRIu32 " types of nodes share one set of weights: training does not "
+            "distinguish them; with `relations: true` below `ingest:` it does",
             schema->node_type_count);
 }
 
@@ -169,8 +169,8 @@ static void say_features(const struct lines *lines)
     const bool is_given = strcmp(schema->feature_origin, "given") == 0;
     if (schema->feature_dim == 0) {
         say(lines, false,
-            "features: none, as `features: none` below `ingest:` says: what is learnt of each node "
-            "(train-step.embedding) is all that a model has of it");
+            "features: none, as `features: none` below `ingest:` says: a model knows a node only "
+            "by its learnt row (train-step.embedding)");
         return;
     }
     say(lines, false, "features: %" PRIu32 " columns, %s; %.1f %% are zero", schema->feature_dim,
@@ -266,7 +266,7 @@ static void warn_of_classes(const struct lines *lines)
     const uint32_t used = classes_with_nodes(summary), classes = summary->class_count;
     const uint32_t empty = name_empty(summary, summary->class_nodes, text);
     if (!is_multi && used == 1)
-        say(lines, true, "all labels are the same: there is nothing to tell apart");
+        say(lines, true, "all labels are the same: there is nothing to learn");
     if (!is_multi && used > 10 && used == summary->labelled_nodes)
         say(lines, true,
             "every labelled %s has a class of its own: are these ids rather than labels?", subject);
@@ -278,7 +278,7 @@ static void warn_of_classes(const struct lines *lines)
         say(lines, true, "%" PRIu32 " of %" PRIu32 " classes have no %s (%s): is a label wrong?",
             empty, classes, subject, text);
     else if (empty > 0 && used > 0)
-        say(lines, true, "the only label is %" PRIu32 ", which makes %" PRIu32 " classes",
+        say(lines, true, "the only label is %" PRIu32 ", so there are %" PRIu32 " classes",
             classes - 1, classes);
     if (classes > CLASSES_MANY)
         say(lines, true,
@@ -309,8 +309,8 @@ static void say_edges_back(const struct lines *lines)
     if (!back->is_known || !(schema->pairs_together || back->share > 0))
         return;
     say(lines, false,
-        "%.1f %% of the %s have one back among the %s: an edge and the one back are held out %s "
-        "(ingest.hold_out_reverse: %s)",
+        "%.1f %% of the %s have an edge back among the %s: an edge and its edge back are held out "
+        "%s (ingest.hold_out_reverse: %s)",
         100 * back->share, edges_of(schema, back->relation, edges),
         edges_of(schema, back->back, of),
         schema->pairs_together ? "together, in both directions" : "each by itself",
@@ -329,9 +329,10 @@ static void say_overlap(const struct lines *lines)
     say(lines,
         pipeline_gives_edges(lines->settings) && schema->edge_type_count == 1 &&
             overlap->back > held / 2,
-        "%" PRIu64 " of the %" PRIu64 " held-out edges join two nodes that a training edge joins, "
-        "too, %" PRIu64 " of them the other way only: a model that repeats training edges scores "
-        "well on them",
+        "%" PRIu64 " of the %" PRIu64
+        " held-out edges join two nodes that a training edge joins, too, %" PRIu64
+        " of them in the other direction only: a model that repeats training edges scores well on "
+        "them",
         overlap->same + overlap->back, held, overlap->back);
 }
 
@@ -347,19 +348,15 @@ static void say_repeats(const struct lines *lines)
     if (summary->side[0])
         say(lines, false,
             "all edges go from %" PRIu32 " nodes to %" PRIu32
-            " others: pairs that are no edges, and "
-            "candidates, have nodes of the right side",
+            " others: negatives and candidates are nodes of the right side",
             summary->side[0], summary->side[1]);
     /* A graph with few edges has no cycles, and then two groups mean nothing: no warning. */
     if (summary->has_groups)
         say(lines, lines->schema->input_edge_rows >= 2 * (uint64_t)lines->schema->node_count,
             "the nodes make two groups, and no edge joins two nodes of one group, but the input "
-            "does "
-            "not say which group is which: pairs that are no edges are of any nodes, and many are "
-            "told "
-            "apart by their groups alone; list each edge once, from one group to the other, or "
-            "give "
-            "the groups node types (`relations: true`)");
+            "does not say which group is which: negatives join any two nodes, and many are "
+            "recognised by their groups alone; list each edge once, from one group to the other, "
+            "or give the groups node types (`relations: true`)");
     if (summary->passed_sources)
         say(lines, false,
             "%" PRIu64 " nodes with three edges or more hold out nothing (leave_one_out): their "
@@ -380,8 +377,8 @@ static void say_held_edges(const struct lines *lines)
     say_repeats(lines);
     if (schema->valid_count == 0)
         say(lines, true,
-            "no validation edges: nothing can be said about training on the way, and the last "
-            "weights are used instead of the best");
+            "no validation edges: training cannot be judged while it runs, and the last weights "
+            "are used instead of the best");
     if (schema->test_count == 0)
         say(lines, true, "no test edges: nothing will be measured at the end");
 }
@@ -416,8 +413,8 @@ static void say_targets(const struct lines *lines)
         warn_of_classes(lines);
     if (schema->valid_count == 0)
         say(lines, true,
-            "no validation %ss: nothing can be said about training on the way, and the last "
-            "weights are used instead of the best",
+            "no validation %ss: training cannot be judged while it runs, and the last weights are "
+            "used instead of the best",
             task_subject(schema->task));
 }
 

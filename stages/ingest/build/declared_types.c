@@ -69,8 +69,8 @@ static enum error_code check_relations(const struct pipeline_settings *settings,
     enum error_code rc = ERROR_NONE;
     if (settings->ingest.direction == DIRECTION_REVERSED)
         return error_set(err, ERROR_INVALID,
-                         "ingest.direction is reversed, but ingest.relations says which way edges "
-                         "go: " ADVICE
+                         "ingest.direction is reversed, but ingest.relations fixes the direction "
+                         "of edges: " ADVICE
                          "swap the node types of the relations, or write `direction: as_given`");
     for (uint32_t i = 0; rc == ERROR_NONE && i < schema->edge_type_count; i++)
         rc = check_relation(settings, schema, i, err);
@@ -94,11 +94,10 @@ static enum error_code add_reverses(struct dataset_schema *schema, struct error 
             (struct edge_type){.source_type = type->target_type, .target_type = type->source_type};
         if (snprintf(reverse->name, sizeof reverse->name, "rev_%s", type->name) >=
             (int)sizeof reverse->name)
-            return error_set(
-                err, ERROR_INPUT,
-                "relation %s: expected a name of at most %d bytes, so that its reverse "
-                "has one, found %zu",
-                type->name, TYPE_NAME_SIZE - 5, strlen(type->name));
+            return error_set(err, ERROR_INPUT,
+                             "relation %s: expected a name of at most %d bytes, so that its "
+                             "reverse can have one, found %zu",
+                             type->name, TYPE_NAME_SIZE - 5, strlen(type->name));
     }
     schema->edge_type_count = 2 * given;
     return ERROR_NONE;

@@ -76,8 +76,7 @@ enum error_code edge_labels_check(struct edge_labels *labels, const struct edge_
         return error_set(err, ERROR_INPUT,
                          labels->is_sign ? "the %s is 0, which has no sign: expected another "
                                            "number, or `edge_label_form: as_given`"
-                                         : "the %s is -1: expected a class from 0 on, which each "
-                                           "edge has",
+                                         : "the %s is -1: expected a class from 0 on for each edge",
                          labels->name);
     const uint32_t classes = labels->task->is_in_class ? (uint32_t)value + 1 : 1;
     labels->class_count = classes > labels->class_count ? classes : labels->class_count;

@@ -134,10 +134,11 @@ enum error_code given_negatives_add(struct given_negatives *given, enum split sp
     for (size_t i = 0; rc == ERROR_NONE && i < count; i++)
         rc = check_node(schema, edge, "negative", node[i], err);
     if (rc == ERROR_NONE && count == 0)
-        rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRId64 ": expected nodes behind the edge, which make pairs with it "
-                       "that are none, found nothing",
-                       edge->where, edge->line);
+        rc = error_set(
+            err, ERROR_INPUT,
+            "%s:%" PRId64
+            ": expected nodes after the edge, which form negatives with it, found nothing",
+            edge->where, edge->line);
     if (rc == ERROR_NONE)
         rc = check_types(schema, edge, node, count, err);
     if (rc == ERROR_NONE)
@@ -267,8 +268,8 @@ static enum error_code match_held(struct negative_list *list, int split, const s
         rc = find_lines(list, split, ids, held, order, err);
     if (rc == ERROR_NONE)
         rc = check_seen(list, ids,
-                        split == SPLIT_VALID ? "is none of the valid split: expected a held-out one"
-                                             : "is none of the test split: expected a held-out one",
+                        split == SPLIT_VALID ? "is not in the valid split: expected a held-out edge"
+                                             : "is not in the test split: expected a held-out edge",
                         err);
     if (rc == ERROR_NONE)
         rc = reorder(list, order, err);
@@ -282,7 +283,7 @@ enum error_code given_negatives_match(struct given_negatives *given, const struc
 {
     struct negative_list *train = &given->of[SPLIT_TRAIN];
     enum error_code rc =
-        check_seen(train, ids, "is none that is trained on: expected one of ingest.path", err);
+        check_seen(train, ids, "is no training edge: expected an edge of ingest.path", err);
     splits->trained = (struct trained_negatives){
         .count = train->count,
         .source = train->source,

@@ -17,7 +17,7 @@ static enum error_code take_numbers(struct graph_members *members, const char *w
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64 ": graph %" PRId64
                              " is out of range: expected a number from %" PRId64 " to %" PRId64
-                             ", as %" PRIu32 " nodes make no more graphs",
+                             ", because %" PRIu32 " nodes cannot make more graphs",
                              where, first_line + i, graph[i], first_id, last, members->node_count);
         members->graph_of[i] = (uint32_t)(graph[i] - first_id);
         if (members->graph_of[i] >= members->graph_count)
@@ -36,8 +36,9 @@ static enum error_code expect_nodes(const struct graph_members *members, const c
     for (uint32_t g = 0; rc == ERROR_NONE && g < members->graph_count; g++)
         if (!seen[g])
             rc = error_set(err, ERROR_INPUT,
-                           "%s: graph %" PRId64 " has no node: expected one or more of each graph "
-                           "from %" PRId64 " to %" PRId64,
+                           "%s: graph %" PRId64
+                           " has no node: expected at least one node in each graph from %" PRId64
+                           " to %" PRId64,
                            where, members->first_id + g, members->first_id,
                            members->first_id + members->graph_count - 1);
     memory_free(seen);

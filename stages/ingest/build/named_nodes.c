@@ -62,12 +62,12 @@ static enum error_code refer_integer(struct named_nodes *nodes, const struct fie
                                      struct error *err)
 {
     if (loses_zeros(nodes, field))
-        return error_set(err, ERROR_INPUT,
-                         "%s: found '%.*s', whose zeros a number has not, among integers: " ADVICE
-                         "write "
-                         "`id_type: string` below `ingest:` to keep ids as they are written, or "
-                         "`id_type: integer` to drop them",
-                         what, shown(field), field->text);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: found '%.*s' among integers, and a number has no leading zeros: " ADVICE
+            "write `id_type: string` below `ingest:` to keep ids as they are written, or `id_type: "
+            "integer` to drop them",
+            what, shown(field), field->text);
     if (text_int64(field->text, field->size, reference))
         return node_id_assigner_add_integer(&nodes->ids, *reference, err);
     const enum error_code rc =
@@ -169,12 +169,11 @@ static enum error_code refer_side(struct named_nodes *nodes, const struct field 
     if ((named_nodes_find_end(nodes, 0, field) >= 0) !=
         (named_nodes_find_end(nodes, 1, field) >= 0))
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_INPUT,
-        "expected the node type before the id, %s:%.*s or %s:%.*s, found '%.*s', which "
-        "is an id of both or of none",
-        nodes->side[0], shown(field), field->text, nodes->side[1], shown(field), field->text,
-        shown(field), field->text);
+    return error_set(err, ERROR_INPUT,
+                     "expected the node type before the id, %s:%.*s or %s:%.*s, found '%.*s', "
+                     "which both types have, or neither",
+                     nodes->side[0], shown(field), field->text, nodes->side[1], shown(field),
+                     field->text, shown(field), field->text);
 }
 
 enum error_code named_nodes_join(struct named_nodes *nodes, struct error *err)
@@ -272,8 +271,8 @@ enum error_code named_nodes_unknown(const struct named_nodes *nodes, const struc
 {
     if (nodes->are_fixed)
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected a node of the graph, which has %" PRIu64
-                         ", found '%.*s'",
+                         "%s:%" PRId64 ": expected one of the %" PRIu64
+                         " nodes of the graph, found '%.*s'",
                          where, line, (uint64_t)nodes->ids.count,
                          field->size < 40 ? (int)field->size : 40, field->text);
     return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": the file was changed while it was read",

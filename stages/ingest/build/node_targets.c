@@ -138,7 +138,7 @@ static enum error_code mark(struct node_targets *targets, enum split split, int6
         return error_set(err, ERROR_INPUT,
                          "%s %" PRId64 " is out of range: expected a %s id from %" PRId64
                          " to %" PRId64 ": " ADVICE
-                         "write the id of a %s that there is, or correct the number of %ss",
+                         "write the id of an existing %s, or correct the number of %ss",
                          subject, first + node, subject, first,
                          first + (int64_t)targets->node_count - 1, subject, subject);
     const int before = targets->split_of[node];
@@ -285,7 +285,7 @@ static enum error_code deal_classes(struct node_targets *targets, const int perc
         return ERROR_NONE;
     if (!task->is_class_number)
         return error_set(err, ERROR_INVALID,
-                         "ingest.split is stratified, which goes by the class of a node: expected "
+                         "ingest.split is stratified, which divides nodes by class: expected "
                          "labels of one class each; " ADVICE "write `split: random 60/20/20`");
     for (uint32_t c = 0; c < targets->class_count; c++)
         deal(targets, c, percent, seed);

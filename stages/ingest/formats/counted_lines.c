@@ -58,8 +58,8 @@ enum error_code counted_lines_visit(const char *path, size_t field_count, counte
                        path);
     return rc == ERROR_NONE && lines != count
                ? error_set(err, ERROR_INPUT,
-                           "%s: expected %" PRId64 " lines behind the first, which says so, found "
-                           "%" PRId64,
+                           "%s: expected %" PRId64
+                           " lines after the first, as the first says, found %" PRId64,
                            path, count, lines)
                : rc;
 }

@@ -120,9 +120,9 @@ static enum error_code find_dim(const struct dgl_csv *d, uint32_t *dim, struct e
         if (*dim && found && found != *dim)
             return error_set(
                 err, ERROR_INPUT,
-                "%s: feat: expected %" PRIu32 " numbers as types before have, found %" PRIu32
+                "%s: feat: expected %" PRIu32 " numbers as earlier types have, found %" PRIu32
                 "; " ADVICE
-                "write `relations: true` below `ingest:`, with which each type has its own",
+                "write `relations: true` below `ingest:`, which lets each type have its own width",
                 d->meta.nodes[t].path, *dim, found);
         *dim = found ? found : *dim;
     }

@@ -75,7 +75,7 @@ enum error_code edge_ends_place(struct edge_ends *ends, const char *where, int64
 {
     if (ends->graph_nodes && !find_graph(ends))
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected no edge behind those of the last of %" PRIu64
+                         "%s:%" PRId64 ": expected no edge after those of the last of %" PRIu64
                          " graphs",
                          where, line, ends->graph_count);
     const enum error_code rc = place(ends, &ends->source, "source", where, line, source, err);

@@ -43,7 +43,7 @@ static enum error_code edge_list_run(const struct pipeline_settings *settings,
 const struct input_format edge_list_format = {
     .is_file = true,
     .advice = {ADVICE_NODE_FILES},
-    .form = "mend it so that a table has a row an edge or node, all of as many columns as its "
-            "first, separated by commas, tabs or blanks, and may be packed by gzip or zstd",
+    .form = "mend it so that each row is an edge or a node, all rows have as many columns as the "
+            "first, and commas, tabs or blanks separate them; gzip and zstd are allowed",
     .run = edge_list_run,
 };

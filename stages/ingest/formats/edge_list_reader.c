@@ -267,13 +267,12 @@ static enum error_code note_ends(struct edge_list *list, int64_t source, int64_t
     const int64_t both = list->is_end[source] == 3 ? source : target;
     if (list->is_end[both] != 3)
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_INPUT,
-        "%s: the header names two kinds of things, and %s stands in both columns: " ADVICE "if it "
-        "is two nodes, add a line `%s` below `ingest:`; if it is one, `%s`",
-        list->input->name, named_nodes_text(&list->nodes, both, id),
-        edge_role_line(look, fields->source, fields->target, true, line),
-        edge_role_line(look, fields->source, fields->target, false, one_space));
+    return error_set(err, ERROR_INPUT,
+                     "%s: the header names two kinds of things, and %s is in both columns: " ADVICE
+                     "if it is two nodes, add a line `%s` below `ingest:`; if it is one, `%s`",
+                     list->input->name, named_nodes_text(&list->nodes, both, id),
+                     edge_role_line(look, fields->source, fields->target, true, line),
+                     edge_role_line(look, fields->source, fields->target, false, one_space));
 }
 
 /* Replaces the references of ids and relations by their numbers. */
@@ -339,8 +338,9 @@ static enum error_code number_nodes(struct edge_list *list, uint64_t memory_byte
     enum error_code rc = read_edges(list, builder, err);
     if (rc == ERROR_NONE && list->comments)
         rc = dataset_builder_note(builder, NOTE_WARNING, err,
-                                  "%s: %" PRIu64 " lines between the edges begin with # or %% and "
-                                  "were passed over as comments; put ids that begin so in quotes",
+                                  "%s: %" PRIu64
+                                  " lines between the edges begin with # or %% and were skipped as "
+                                  "comments; put ids that begin so in quotes",
                                   list->input->name, list->comments);
     if (rc == ERROR_NONE && list->input->nodes)
         rc = node_files_note(list->input->nodes, &list->nodes, err);

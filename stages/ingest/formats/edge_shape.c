@@ -173,13 +173,12 @@ static struct shape shape_of(const struct look *look)
     if (is_called(look->path, "node.dat") || is_called(look->path, "link.dat"))
         return (struct shape){
             "a file of the Heterogeneous Graph Benchmark",
-            "write `format: hgb` below `ingest:`, with its folder as path; or of link.dat alone "
+            "write `format: hgb` below `ingest:`, with its folder as path; or, for link.dat alone, "
             "`edge_columns: \"source: 1; target: 2; etype: 3; weight: 4\"`"};
     if (look->row_count >= 2 && !look->is_no_openke)
-        return (struct shape){
-            "a list of OpenKE, a count and then head, tail and relation",
-            "write `format: openke` below `ingest:`, with its folder, where it is called "
-            "train2id.txt, as path"};
+        return (struct shape){"a list of OpenKE, a count and then head, tail and relation",
+                              "name the file train2id.txt, and write `format: openke` below "
+                              "`ingest:` with its folder as path"};
     if (look->braces && 2 * look->braces >= look->row_count)
         return (struct shape){
             "an edge list with attributes in braces",
@@ -190,7 +189,7 @@ static struct shape shape_of(const struct look *look)
             "a dense matrix",
             "python3 -c \"import numpy, scipy.sparse as s; s.save_npz('g.npz', "
             "s.csr_matrix(numpy.genfromtxt('FILE', delimiter=',')))\" makes an npz of it, which "
-            "`format: npz` reads (without delimiter where blanks separate)"};
+            "`format: npz` reads (without delimiter if blanks separate)"};
     if (look->row_count >= DENSE_MIN && look->names + 1 == look->row_count)
         return (struct shape){
             "a dense matrix with names of rows and columns",
@@ -201,7 +200,7 @@ static struct shape shape_of(const struct look *look)
         return (struct shape){
             "an adjacency list, whose rows are of unequal length",
             "awk '{for (i = 2; i <= NF; i++) print $1 \",\" $i}' FILE > edges.csv makes a table of "
-            "it (-F, where commas separate); METIS's is `format: metis`"};
+            "it (with -F, if commas separate); METIS's is `format: metis`"};
     return (struct shape){0};
 }
 

@@ -158,8 +158,9 @@ static enum error_code check_new(const struct folder_meta *meta, const struct ty
     for (const struct node_type *before = meta->node_type; before < type; before++)
         if (strcmp(before->name, type->name) == 0)
             return error_set(err, ERROR_INPUT,
-                             "%s:%" PRId64 ": expected a name for each node type, found '%s', "
-                             "which an earlier line has: " ADVICE "give one of them another name",
+                             "%s:%" PRId64
+                             ": expected another name for each node type, found '%s' again: " ADVICE
+                             "give one of them another name",
                              row->path, row->line, type->name);
     return ERROR_NONE;
 }
@@ -345,11 +346,11 @@ enum error_code folder_meta_read(const char *folder, struct folder_meta *meta, s
     if (rc == ERROR_NONE)
         rc = file_is_there(path, &found, err);
     if (rc == ERROR_NONE && !found)
-        rc =
-            error_set(err, ERROR_NOT_FOUND,
-                      "%s is not there: expected {\"num_nodes\": ..., \"directed\": ...} in it, or "
-                      "another format; `format: auto` below `ingest:` goes by the files",
-                      path);
+        rc = error_set(
+            err, ERROR_NOT_FOUND,
+            "%s is not there: expected {\"num_nodes\": ..., \"directed\": ...} in it, or another "
+            "format; `format: auto` below `ingest:` finds the format by the files",
+            path);
     if (rc == ERROR_NONE)
         rc = read_json(path, meta, err);
     if (rc == ERROR_NONE)

@@ -219,7 +219,7 @@ static enum error_code open_typed(const struct folder *folder, struct feature_fi
                 err, ERROR_INPUT,
                 "%s: features of type %s: expected %" PRIu32
                 " columns as other types have, found %" PRIu32 "; " ADVICE
-                "write `relations: true` below `ingest:`, with which each type has its own",
+                "write `relations: true` below `ingest:`, which lets each type have its own width",
                 folder->path, type->name, *dim, file[i].dim);
         *dim = file[i].dim;
     }

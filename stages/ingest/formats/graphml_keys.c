@@ -145,8 +145,8 @@ static enum error_code take_features(struct graphml_keys *keys, const char *feat
         const size_t size = is_name ? entry.value_size : entry.name_size;
         if (!is_name && (entry.value_size != 6 || memcmp(entry.value, "number", 6) != 0))
             return error_set(err, ERROR_INVALID,
-                             "ingest.feature_columns: '%.*s': expected names of keys alone with "
-                             "`format: graphml`, which takes numbers as they stand",
+                             "ingest.feature_columns: '%.*s': expected only names of keys with "
+                             "`format: graphml`, which reads plain numbers",
                              named_entry_shown(entry.size), entry.text);
         rc = take_named(keys, "feature_columns", name, size, GRAPHML_FEATURE, &keys->feature_count,
                         where, err);

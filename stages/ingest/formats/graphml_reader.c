@@ -225,7 +225,7 @@ static enum error_code begin_node(struct graphml *g, const char *const *attribut
     g->node = named_nodes_find(&g->names, &field);
     forget_values(g);
     if (!g->notes_ids)
-        return g->node >= 0 ? ERROR_NONE : wrong(g, "the file as it was a moment ago", id, err);
+        return g->node >= 0 ? ERROR_NONE : wrong(g, "the same file as in the first pass", id, err);
     if (g->node >= 0)
         return wrong(g, "each id of a node once", id, err);
     return named_nodes_note(&g->names, &field, "node", g->path, xml_stream_line(g->stream), err);

@@ -49,8 +49,8 @@ static enum error_code find_type(const struct held_file *file, struct delimited 
     if (found >= 0)
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64 ": %s%.*s%s behind source and target: expected the type of "
-                     "the edge, by its name or from 0 to %" PRIu32
+                     "%s:%" PRId64 ": %s%.*s%s after source and target: expected the type of the "
+                     "edge, by its name or from 0 to %" PRIu32
                      ", as the edges of the input have one",
                      file->path, line, has_field ? "'" : "nothing", shown,
                      has_field ? field.text : "", has_field ? "'" : "", file->type_count - 1);

@@ -217,8 +217,8 @@ enum error_code hgb_nodes_push_features(const struct hgb_nodes *nodes, bool has_
             return error_set(
                 err, ERROR_INPUT,
                 "%s: features of type %" PRIu32 ": expected %" PRIu32
-                " numbers as types before have, found %" PRIu32 "; " ADVICE
-                "write `relations: true` below `ingest:`, with which each type has its own",
+                " numbers as earlier types have, found %" PRIu32 "; " ADVICE
+                "write `relations: true` below `ingest:`, which lets each type have its own width",
                 nodes->path, t, features.dim, dim);
         if (!has_relations && dim)
             features.dim = dim;

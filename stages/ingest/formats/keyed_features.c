@@ -51,12 +51,12 @@ enum error_code keyed_features_note_rows(const char *path, struct named_nodes *n
 {
     struct npy_reader reader = {0};
     if (nodes->ids.of_strings)
-        return error_set(err, ERROR_INPUT,
-                         "%s: ids are strings, so that it is not known whose row is which: " ADVICE
-                         "add a "
-                         "line `feature_ids: FILE` below `ingest:`, a file with an id a line, the "
-                         "i-th for row i",
-                         path);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s: ids are strings, so nothing shows which node a row belongs to: " ADVICE
+            "add a line `feature_ids: FILE` below `ingest:`, a file with an id a line, the i-th "
+            "for row i",
+            path);
     enum error_code rc = open_array(&reader, path, err);
     for (uint64_t row = 0; rc == ERROR_NONE && row < reader.header.shape[0]; row++)
         rc = node_id_assigner_add_integer(&nodes->ids, (int64_t)row, err);
@@ -75,15 +75,14 @@ static enum error_code name_second_row(struct rows *rows, int64_t node, int64_t 
         return rc;
     if (!rows->ids && rows->dim == 2 && !rows->encoding)
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": node %s stands in line %" PRId64
+                         "%s:%" PRId64 ": node %s is in line %" PRId64
                          " already: expected one row a node, found three columns, as features in "
                          "long form have them (node, feature, value), which are not read; " ADVICE
-                         "in "
-                         "Python, t.pivot(index=0, columns=1, values=2).fillna(0) makes rows of "
+                         "in Python, t.pivot(index=0, columns=1, values=2).fillna(0) makes rows of "
                          "such a table t",
                          file->path, line, named_nodes_text(rows->nodes, node, text), first);
     return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64 ": node %s stands in line %" PRId64
+                     "%s:%" PRId64 ": node %s is in line %" PRId64
                      " already: expected one row a node; " ADVICE "remove one of the lines",
                      file->path, line, named_nodes_text(rows->nodes, node, text), first);
 }

@@ -236,12 +236,13 @@ static enum error_code ask_for_header(const struct keyed_file *file, const struc
 {
     const int shown = line->size < 100 ? (int)line->size : 100;
     const int size = id->size < 40 ? (int)id->size : 40;
-    return error_set(
-        err, ERROR_INPUT,
-        "%s:%" PRId64 ": expected to know whether '%.*s' is a header: '%.*s' is no node with an "
-        "edge, and what stands behind it stands in no other row. " ADVICE "If it is one, add a "
-        "line `id_column: %.*s` below `ingest:`; if it is a node, move the line down",
-        file->path, line->number, shown, line->text, size, id->text, size, id->text);
+    return error_set(err, ERROR_INPUT,
+                     "%s:%" PRId64
+                     ": expected to know whether '%.*s' is a header: '%.*s' is no node with an "
+                     "edge, and the value after it is in no other row. " ADVICE
+                     "If it is one, add a line `id_column: %.*s` below `ingest:`; if it is a node, "
+                     "move the line down",
+                     file->path, line->number, shown, line->text, size, id->text, size, id->text);
 }
 
 /* Returns whether the second column repeats its values as classes do: it has at most about half as

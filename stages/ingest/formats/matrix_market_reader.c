@@ -226,7 +226,7 @@ static enum error_code matrix_market_run(const struct pipeline_settings *setting
 const struct input_format matrix_market_format = {
     .is_file = true,
     .advice = {ADVICE_NODE_FILES},
-    .form = "mend it so that behind the header and comments stand rows, columns and entries, then "
-            "an entry a line: row, column and, where there are any, a value",
+    .form = "mend it so that a line with rows, columns and entries follows the header and "
+            "comments, and then a line for each entry: row, column and, if there are any, a value",
     .run = matrix_market_run,
 };

@@ -88,7 +88,7 @@ static enum error_code take_header(struct metis_file *m, const struct text_line 
         !text_int64(field[1].text, field[1].size, &edges) || nodes < 1 || edges < 0)
         return unexpected(m, line, "the numbers of nodes and edges", err);
     if (count >= 3 && !take_form(m, &field[2]))
-        return unexpected(m, line, "three digits 0 or 1 behind nodes and edges", err);
+        return unexpected(m, line, "three digits 0 or 1 after nodes and edges", err);
     if (count == 4 && (!text_int64(field[3].text, field[3].size, &constraints) || constraints < 1 ||
                        constraints > 1000))
         return unexpected(m, line, "the number of weights that a node has", err);
@@ -139,7 +139,7 @@ static enum error_code take_node(struct metis_file *m, const struct text_line *l
             continue;
         if (m->has_edge_weights && (!delimited_next(&cursor, &field) ||
                                     !text_int64(field.text, field.size, &weight) || weight < 0))
-            return unexpected(m, line, "a weight behind each neighbour", err);
+            return unexpected(m, line, "a weight after each neighbour", err);
         rc = take_neighbor(m, line, number, weight, err);
     }
     return rc == ERROR_NONE && skipped > 0
@@ -155,11 +155,10 @@ static enum error_code check_edges(const struct metis_file *m, struct error *err
                          " ends",
                          m->path, m->edges, m->ends);
     if (m->low != m->high)
-        return error_set(
-            err, ERROR_INPUT,
-            "%s: expected each edge in the lines of both its ends%s, found one that is "
-            "in one of them",
-            m->path, m->has_edge_weights ? ", with the same weight" : "");
+        return error_set(err, ERROR_INPUT,
+                         "%s: expected each edge in the lines of both its ends%s, found one that "
+                         "is in only one of them",
+                         m->path, m->has_edge_weights ? ", with the same weight" : "");
     return ERROR_NONE;
 }
 
@@ -226,7 +225,7 @@ static enum error_code metis_run(const struct pipeline_settings *settings, uint6
 const struct input_format metis_format = {
     .is_file = true,
     .advice = {ADVICE_NODE_FILES},
-    .form = "mend it so that behind the line of nodes and edges stands a line a node with its "
-            "neighbours, numbered from 1; each edge is in two lines",
+    .form = "mend it so that the line of nodes and edges is followed by a line for each node with "
+            "its neighbours, numbered from 1; each edge is in two lines",
     .run = metis_run,
 };

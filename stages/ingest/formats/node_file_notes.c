@@ -212,11 +212,10 @@ enum error_code node_file_notes_check_labels(const struct keyed_file *labels, ui
         put_name(&line, labels, likeliest_label(labels));
     else
         put(&line, "NAME");
-    return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64 ": expected one column behind the id, or several of numbers, "
-                     "found %" PRIu64 " with words among them: " ADVICE
-                     "add a line `label_columns: %s` below "
-                     "`ingest:`%s",
-                     labels->path, labels->header_line ? labels->header_line : 1, count, line.text,
-                     labels->header ? "" : " and give the table a header");
+    return error_set(
+        err, ERROR_INPUT,
+        "%s:%" PRId64 ": expected one column after the id, or several of numbers, found %" PRIu64
+        " with words among them: " ADVICE "add a line `label_columns: %s` below `ingest:`%s",
+        labels->path, labels->header_line ? labels->header_line : 1, count, line.text,
+        labels->header ? "" : " and give the table a header");
 }

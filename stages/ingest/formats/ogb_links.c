@@ -201,8 +201,8 @@ static enum error_code say_unused(const struct links *links, struct error *err)
     const enum error_code rc =
         ogb_split_arrays_path(links->splits, links->split, "edge_neg", path, where, err);
     if (rc == ERROR_NONE && path[0])
-        log_info("%s is not used: it lists pairs of no edge in particular, and an edge is ranked "
-                 "among pairs of its own (infer.ranking)",
+        log_info("%s is not used: its pairs belong to no single edge, but each edge is ranked "
+                 "among negatives of its own (infer.ranking)",
                  where);
     return rc;
 }

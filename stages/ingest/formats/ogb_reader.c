@@ -99,9 +99,10 @@ static enum error_code read_counts(const struct ogb *ogb, const char *stem, cons
                        "%s: expected one number (a data set of one graph), found %" PRIu64, path,
                        column->count);
         if (!ogb->of_graphs)
-            rc = error_add(err, rc,
-                           "; " ADVICE
-                           "write `task: graph_classification` below `ingest:` for one of many");
+            rc = error_add(
+                err, rc,
+                "; " ADVICE
+                "write `task: graph_classification` below `ingest:` for a data set of many graphs");
     }
     for (uint64_t i = 0; rc == ERROR_NONE && i < column->count; i++) {
         if (column->value[i] < 0 || column->value[i] > UINT32_MAX * (int64_t)GRAPHS_READ)

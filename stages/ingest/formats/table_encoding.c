@@ -190,16 +190,16 @@ static enum error_code say_missing(const struct class_search *search, bool are_w
                                   path, search->usual[i].text, search->usual[i].lines,
                                   search->usual[i].text);
     if (rc == ERROR_NONE && !are_words && search->nan_lines)
-        rc = dataset_builder_note(builder, NOTE_UNDERSTOOD, err,
-                                  "%s: %" PRIu64 " lines have nan in place of a class, which says "
-                                  "that none is known",
-                                  path, search->nan_lines);
-    if (rc == ERROR_NONE && listed && listed[0])
         rc = dataset_builder_note(
-            builder, search->missing_cells ? NOTE_UNDERSTOOD : NOTE_WARNING, err,
-            "%s: cells of labels that are words of missing_words (%s), so that "
-            "no class is known: %" PRIu64,
-            path, listed, search->missing_cells);
+            builder, NOTE_UNDERSTOOD, err,
+            "%s: %" PRIu64 " lines have nan instead of a class, so that the class is unknown", path,
+            search->nan_lines);
+    if (rc == ERROR_NONE && listed && listed[0])
+        rc = dataset_builder_note(builder, search->missing_cells ? NOTE_UNDERSTOOD : NOTE_WARNING,
+                                  err,
+                                  "%s: cells of labels that are in missing_words (%s), so that the "
+                                  "class is unknown: %" PRIu64,
+                                  path, listed, search->missing_cells);
     return rc;
 }
 
@@ -287,7 +287,7 @@ static enum error_code add_entry(struct column_encoding *out, const struct named
             rc = take_word(column, word, size, err);
     if (rc == ERROR_NONE && column->kind == COLUMN_BUCKETS && column->count == 0)
         rc = error_set(err, ERROR_INVALID,
-                       "column %.60s: expected bounds behind buckets, found none", column->name);
+                       "column %.60s: expected bounds after buckets, found none", column->name);
     return rc;
 }
 

@@ -44,7 +44,7 @@ static enum error_code read_labels(struct rows *rows, const char *path, struct e
         most - rows->least >= LABEL_COLUMNS_MOST)
         return error_set(err, ERROR_INPUT,
                          "%s: labels go from %" PRId64 " to %" PRId64
-                         ", which makes more than %d columns: are these numbers attributes?",
+                         ", which would be more than %d columns: are these numbers attributes?",
                          path, rows->least, most, LABEL_COLUMNS_MOST);
     rows->columns = (uint32_t)(most - rows->least + 1);
     return ERROR_NONE;

@@ -43,13 +43,13 @@ static enum error_code find_dim(struct features *features, uint32_t type, struct
             const enum error_code differs = error_set(
                 err, ERROR_INPUT,
                 "%s: features of type %s: expected %" PRIu32
-                " columns as those before have, found %" PRIu32,
+                " columns as earlier types have, found %" PRIu32,
                 file->path, features->meta->node_type[file->type].name, features->dim, dim);
             return features->has_relations
                        ? differs
                        : error_add(err, differs,
-                                   "; " ADVICE "write `relations: true` below `ingest:`, with "
-                                   "which each type has its own");
+                                   "; " ADVICE "write `relations: true` below `ingest:`, which "
+                                   "lets each type have its own width");
         }
         features->dim = dim;
     }

@@ -129,7 +129,7 @@ enum error_code typed_graph_add_relation(struct typed_graph *graph, int64_t line
     for (size_t i = 0; is_whole && i < 2; i++)
         end[i] = find_type(graph, part[2 * i], size[2 * i]);
     if (end[0] < 0 || end[1] < 0)
-        return wrong(graph, line, "a relation between node types that there are", text, err);
+        return wrong(graph, line, "a relation between existing node types", text, err);
     if (size[1] == 0 || size[1] >= TYPE_NAME_SIZE)
         return wrong(graph, line, "a relation whose name has 1 to 159 bytes", text, err);
     type->source_type = (uint16_t)end[0];
@@ -192,7 +192,7 @@ enum error_code typed_graph_type(const struct typed_graph *graph, int64_t line, 
         return found >= 0 ? ERROR_NONE
                           : wrong(graph, line, "one of the node types of the graph", name, err);
     return graph->meta.node_type_count > 1
-               ? wrong(graph, line, "a node type, of which there are several", "none", err)
+               ? wrong(graph, line, "a node type, because there are several", "none", err)
                : ERROR_NONE;
 }
 

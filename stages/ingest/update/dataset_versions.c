@@ -166,9 +166,8 @@ static enum error_code name_version(const struct version_place *place, const cha
         if (!delta->depth)
             return error_set(
                 err, ERROR_CORRUPT,
-                "dataset %s: its record %s and the switch that names the version before it "
-                "are lost; graphmill update with the files that it was made of makes them "
-                "again",
+                "dataset %s: its record %s and the ref that names the version before it are lost; "
+                "graphmill update with the files that it was made of makes them again",
                 base, key_dataset(base, "delta").text);
         delta->depth++;
     }

@@ -296,11 +296,11 @@ enum error_code living_nodes_expect(const struct living_nodes *nodes, uint32_t t
     const int shown = field->size < 40 ? (int)field->size : 40;
     *number = (uint32_t)found;
     if (found < 0)
-        return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64
-                         ": %s: no node is called '%.*s'; new ones stand in the file of "
-                         "--add-nodes",
-                         where, line, what, shown, field->text);
+        return error_set(
+            err, ERROR_INPUT,
+            "%s:%" PRId64
+            ": %s: no node has the id '%.*s'; list new nodes in the file of --add-nodes",
+            where, line, what, shown, field->text);
     const uint32_t own = living_nodes_type(nodes, *number);
     if (type == LIVING_ANY_TYPE || own == type)
         return ERROR_NONE;

@@ -199,7 +199,7 @@ static enum error_code refuse_relation(const struct update_edge_file *file,
     return error_set(err, ERROR_INPUT, "%s:%" PRId64 ": relation: expected %s (%s), found '%.*s'",
                      file->path, line,
                      found ? "source:name:target, since several have this name"
-                           : "the name or number of one",
+                           : "the name or number of a relation",
                      name_relations(file->reader, relations, sizeof relations),
                      field->size < 40 ? (int)field->size : 40, field->text);
 }
@@ -228,8 +228,9 @@ static enum error_code take_relation(const struct update_edge_file *file, const 
         return refuse_relation(file, field, line, found, err);
     if (*relation && !schema->edge_width.of[EDGE_TYPE])
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": relation: the edges of the dataset have no column that "
-                         "says theirs, and all are of %s: expected that, found '%.*s'",
+                         "%s:%" PRId64
+                         ": relation: the edges of the dataset have no column of relations, and "
+                         "all are of %s: expected that one, found '%.*s'",
                          file->path, line, schema->edge_type[0].name,
                          field->size < 40 ? (int)field->size : 40, field->text);
     return ERROR_NONE;

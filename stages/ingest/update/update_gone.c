@@ -82,7 +82,7 @@ static enum error_code find_in_chunk(const struct update_reader *reader,
             return ERROR_NONE;
         if (!update_chunk_has(reader, chunk, gone->key, gone->relation) &&
             !update_links_has(reader, gone->key, gone->relation))
-            return name_edge(reader, *next, ", expected one that is there", err);
+            return name_edge(reader, *next, ", expected one that exists", err);
     }
     return ERROR_NONE;
 }
@@ -112,7 +112,7 @@ static enum error_code find_gone(const struct update_reader *reader, struct erro
     }
     merged_edges_end(&pass);
     return rc == ERROR_NONE && next < count
-               ? name_edge(reader, next, ", expected one that is there", err)
+               ? name_edge(reader, next, ", expected one that exists", err)
                : rc;
 }
 

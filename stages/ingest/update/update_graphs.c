@@ -144,8 +144,8 @@ enum error_code update_graphs_note(struct update_graphs *graphs, uint32_t added,
     int64_t id = 0;
     if (!text_int64(field->text, field->size, &id) || id < first)
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": graph: expected the number of one, from %" PRId64
-                         " on, behind the id, found '%.*s'",
+                         "%s:%" PRId64 ": graph: expected a number from %" PRId64
+                         " on after the id, found '%.*s'",
                          where, line, first, field->size < 40 ? (int)field->size : 40, field->text);
     graphs->member_of[added] = id;
     return ERROR_NONE;

@@ -206,7 +206,7 @@ enum error_code update_links_check_new(struct update_reader *reader, struct erro
             return error_set(err, ERROR_INPUT,
                              "%s:%" PRId64
                              ": the edge draws the %s split, whose edges have given negatives: "
-                             "expected one that is trained on, since nobody gave it any",
+                             "expected an edge for training, because this one has none",
                              update_place_path(&reader->paths, reader->edge_place[i]),
                              update_place_line(reader->edge_place[i]), held_out_name[split]);
     }
@@ -265,8 +265,9 @@ static enum error_code name_last(const struct update_reader *reader,
     (void)living_nodes_text(&reader->nodes, last, naming.node);
     error_ignore(file_pattern_visit(reader->request->remove_nodes, look_for, &naming, NULL));
     return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64 ": node %s is removed, and with it the last of the given "
-                     "negatives of the %s edge from %s to %s%s%s: expected one at least that stays",
+                     "%s:%" PRId64
+                     ": node %s is removed, and with it the last of the given negatives of the %s "
+                     "edge from %s to %s%s%s: expected at least one that stays",
                      naming.path, naming.line, naming.node, held_out_name[s],
                      living_nodes_text(&reader->nodes, splits->source[s][i], source),
                      living_nodes_text(&reader->nodes, splits->target[s][i], target),

@@ -39,8 +39,8 @@ static enum error_code check_graph(const struct update_node_file *file, int64_t 
         field_is(&column, "graph_id"))
         return ERROR_NONE;
     return error_set(err, ERROR_INPUT,
-                     "%s:%" PRId64 ": the header above names '%.*s' behind the %s: expected graph, "
-                     "the number of the graph that a node is of",
+                     "%s:%" PRId64 ": the header above names '%.*s' after the %s: expected graph, "
+                     "the number of the node's graph",
                      file->keyed.path, line, column.size < 40 ? (int)column.size : 40, column.text,
                      file->has_type ? "type" : "id");
 }

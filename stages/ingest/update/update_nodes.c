@@ -22,11 +22,11 @@ static enum error_code remove_node(struct update_reader *reader, const struct no
     uint32_t number = 0;
     if (delimited_next(line->values, &more))
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": expected a node and nothing behind it, found '%.*s'",
+                         "%s:%" PRId64 ": expected a node and nothing after it, found '%.*s'",
                          where, line->line, more.size < 40 ? (int)more.size : 40, more.text);
     if (found < 0 || reader->is_gone[found])
         return error_set(err, ERROR_INPUT,
-                         "%s:%" PRId64 ": node '%.*s' is removed%s, expected one that is there",
+                         "%s:%" PRId64 ": node '%.*s' is removed%s, expected one that exists",
                          where, line->line, id->size < 40 ? (int)id->size : 40, id->text,
                          found < 0 ? " and is not there" : " twice");
     const enum error_code rc = living_nodes_expect(&reader->nodes, line->type, id, "node", where,
@@ -193,10 +193,10 @@ static enum error_code take_target(struct update_reader *reader, const struct no
     if (rc == ERROR_NONE)
         rc = check_target(reader, line, row, *split, err);
     if (rc == ERROR_NONE && *split == 1 + SPLIT_TRAIN && (!task || !task->has_label(row)))
-        rc = error_set(err, ERROR_INPUT,
-                       "%s:%" PRId64 ": a training %s without a label: expected one behind the "
-                       "split",
-                       where, line->line, task_subject(reader->schema->task));
+        rc =
+            error_set(err, ERROR_INPUT,
+                      "%s:%" PRId64 ": a training %s without a label: expected one after the split",
+                      where, line->line, task_subject(reader->schema->task));
     return rc;
 }
 

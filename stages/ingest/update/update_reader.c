@@ -108,11 +108,10 @@ static enum error_code check_ranks(struct update_reader *reader, struct error *e
     if (reader->settings->ingest.weight_scale != WEIGHTS_RANK ||
         !reader->schema->edge_width.of[EDGE_WEIGHT] || !changes_edges)
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_INVALID,
-        "ingest.weight_scale is rank, and an update of edges or nodes would change the "
-        "ranks of all other edges: expected `weight_scale: log` or `as_given`, or the "
-        "whole graph brought in anew");
+    return error_set(err, ERROR_INVALID,
+                     "ingest.weight_scale is rank, and an update of edges or nodes would change "
+                     "the ranks of all other edges: expected `weight_scale: log` or `as_given`, or "
+                     "a new ingest of the whole graph");
 }
 
 enum error_code update_reader_run(struct update_reader *reader, struct error *err)
@@ -143,14 +142,14 @@ enum error_code update_reader_run(struct update_reader *reader, struct error *er
         rc = step[i](reader, err);
     if (rc == ERROR_NONE && reader->absorbed)
         log_info("%" PRIu64 " of the added edges are between nodes whose link is held out, and are "
-                 "left out: training is not to see them",
+                 "left out: training must not see them",
                  reader->absorbed);
     for (int i = 0; rc == ERROR_NONE && i < reader->notes.loss.column_count; i++)
         log_warn("%s: a feature or weight is stored in 32-bit floating point, which holds "
                  "integers up to 16,777,216",
                  reader->notes.loss.first[i].text);
     if (rc == ERROR_NONE && is_empty(&reader->delta))
-        rc = error_set(err, ERROR_INPUT, "the files of the update say nothing%s",
+        rc = error_set(err, ERROR_INPUT, "the files of the update change nothing%s",
                        reader->absorbed ? ": the links of its edges are held out already" : "");
     return rc;
 }

@@ -249,9 +249,9 @@ static enum error_code say_two(const char *last, char found[2][ID_SIZE], struct 
 {
     return error_set(
         err, ERROR_CORRUPT,
-        "dataset %s: the versions %s and %s were both made of it, and no switch says which "
-        "one counts: expected one. graphmill update with the files of one of them makes it "
-        "the newest version; the files of the other one can be given after that",
+        "dataset %s: the versions %s and %s were both made of it, and no ref says which one is the "
+        "newest: expected one. graphmill update with the files of one of them makes it the newest "
+        "version; the files of the other one can be given after that",
         last, found[0], found[1]);
 }
 
@@ -273,10 +273,9 @@ enum error_code version_chain_newest(const struct version_place *place, char id[
         return say_two(id, found, err);
     if (count == 0)
         return ERROR_NONE;
-    log_warn(
-        "dataset %s: the whole version %s was made of it, and the switches that name it are lost: "
-        "it is the newest version",
-        id, found[0]);
+    log_warn("dataset %s: the whole version %s was made of it, and the refs that name it are lost: "
+             "it is the newest version",
+             id, found[0]);
     (void)text_copy(id, ID_SIZE, found[0]);
     return ERROR_NONE;
 }
@@ -386,7 +385,7 @@ static enum error_code set_link(const struct version_place *place, const char *b
             continue;
         return ERROR_NONE;
     }
-    return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text);
+    return error_set(err, ERROR_BUSY, "ref %s changes whenever it is read", key.text);
 }
 
 /* Advances the ref of the root to `id`, but never moves it back: a slower update may come after the
@@ -411,7 +410,7 @@ static enum error_code move_switch(const struct version_place *place, const char
         if (rc != ERROR_NONE || matched)
             return rc;
     }
-    return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text);
+    return error_set(err, ERROR_BUSY, "ref %s changes whenever it is read", key.text);
 }
 
 enum error_code version_chain_claim(const struct version_place *place, const char *base,

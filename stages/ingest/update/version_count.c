@@ -390,7 +390,7 @@ static enum error_code count_links(struct version_draft *m, struct error *err)
     return m->schema.edge_count
                ? ERROR_NONE
                : error_set(err, ERROR_INPUT,
-                           "%s: no training edge stays, expected one at least: those that are left "
+                           "%s: no training edge stays, expected at least one: the remaining edges "
                            "are held out",
                            m->places && m->places->removal ? m->places->removal : m->id);
 }

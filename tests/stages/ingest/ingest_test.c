@@ -319,8 +319,8 @@ static const struct {
     {"split-with-header", "train.csv:1: expected one integer, found 'id'"},
     {"types-of-too-few-nodes",
      "node-types.csv: expected types of 3 nodes as meta.json says, found 2"},
-    {"types-twice", "node-types.csv:3: expected a name for each node type, found 'user', which "
-                    "an earlier line has"},
+    {"types-twice",
+     "node-types.csv:3: expected another name for each node type, found 'user' again"},
     {"types-with-a-gap", "node-types.csv:3: first_id: expected a number from 1 to 1, found '2'"},
 };
 

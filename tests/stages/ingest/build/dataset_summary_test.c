@@ -176,7 +176,7 @@ static void slips_are_noticed(void **state)
         {from_one, "labels begin at 1: class 0 has no node"},
         {gap, "2 of 4 classes have no node (1, 2): is a label wrong?"},
         {same, "all labels are the same"},
-        {only, "the only label is 5, which makes 6 classes"},
+        {only, "the only label is 5, so there are 6 classes"},
         {stray, "1000001 classes, because the largest label is 1000000; 3 of them have nodes"},
         {late, "1 classes have no training node (2): they cannot be learnt"},
     };

@@ -253,7 +253,7 @@ static void bad_relations_are_named(void **state)
                  &err);
     fixture.settings.ingest.direction = DIRECTION_REVERSED;
     assert_fails(dataset_builder_set_nodes(start("bad", ROOMY), 5, STATED_DIRECTED, &err),
-                 ERROR_INVALID, "ingest.direction is reversed, but ingest.relations says", &err);
+                 ERROR_INVALID, "ingest.direction is reversed, but ingest.relations fixes", &err);
 }
 
 /* The refused edge comes first in a row of its reverse. */

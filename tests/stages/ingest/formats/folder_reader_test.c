@@ -281,7 +281,7 @@ static void types_that_are_told_apart_keep_their_widths(void **state)
     put_npy("author-feat.npy", "<f4", "(1, 3)", feature, sizeof feature);
     assert_fails(run(&err), ERROR_INPUT,
                  "features of type paper: expected 3 columns as other types have, found 2; write "
-                 "`relations: true` below `ingest:`, with which each type has its own",
+                 "`relations: true` below `ingest:`, which lets each type have its own width",
                  &err);
     with_relations = true;
     const enum error_code rc = run(&err);

@@ -184,7 +184,7 @@ static void asks_which_column_is_meant(void **state)
          "labels.csv:1: expected the ids of nodes in the first column, found 'class' there and a "
          "column 'id': add a line `id_column: id`"},
         {"id,name,class\na,Ann,x\nb,Bob,y\n",
-         "expected one column behind the id, or several of numbers, found 2 with words among "
+         "expected one column after the id, or several of numbers, found 2 with words among "
          "them: add a line `label_columns: NAME`"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -221,9 +221,9 @@ static void names_file_and_line_of_what_is_wrong(void **state)
         {"a,0\n", "a,1\nb,nan\nc,1\n", NULL,
          "features.csv:2: feature in column 2: expected a finite number, found 'nan'"},
         {"a,0\n", "a,1\nb,2\na,3\nc,1\n", NULL,
-         "features.csv:3: node 'a' stands in line 1 already: expected one row a node"},
+         "features.csv:3: node 'a' is in line 1 already: expected one row a node"},
         {"a,0\n", "a,0,1.5\na,1,2.5\nb,0,1\n", NULL,
-         "features.csv:2: node 'a' stands in line 1 already: expected one row a node, found three "
+         "features.csv:2: node 'a' is in line 1 already: expected one row a node, found three "
          "columns, as features in long form have them"},
         {"d,0\n", "a,1\nb,2\n", NULL,
          "features.csv: expected a row for each of 4 nodes, found 2; the first without one is 'c'"},
@@ -304,7 +304,7 @@ static void refuses_an_array_whose_rows_are_nobodys(void **state)
         {"2 7\n", NULL, "expected a row for each of 4 nodes, found 3; the first without one is 7"},
         {"a,b\n", "a\nb\n", "ids.txt: expected 3 ids, one for each row of"},
         {"a,b\n", "a\nb\nc\nd\n", "ids.txt:4: expected 3 ids, one for each row of"},
-        {"a,b\n", "a\nb\na\n", "ids.txt:3: node 'a' stands in line 1 already"},
+        {"a,b\n", "a\nb\na\n", "ids.txt:3: node 'a' is in line 1 already"},
         {"a,b\nb,c\nc,d\n", "a\nb\nc\n", "the first without one is 'd'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

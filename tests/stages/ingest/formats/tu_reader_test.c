@@ -106,7 +106,7 @@ static void what_is_wrong_is_named_with_file_and_line(void **state)
     refuse("X_node_labels.txt", "1\n2\n", ERROR_INPUT,
            "X_node_labels.txt: expected 5 lines, one for each node, found 2");
     refuse("X_node_labels.txt", "1\n2\n3\n4\n900000\n", ERROR_INPUT,
-           "labels go from 1 to 900000, which makes more than 65536 columns");
+           "labels go from 1 to 900000, which would be more than 65536 columns");
     refuse("X_node_attributes.txt", "1\n2\n3\n4\n", ERROR_INPUT,
            "X_node_attributes.txt:5: expected 5 lines, one for each node, found the end");
     refuse("X_node_attributes.txt", "1\n2\n3\n4\n5\n6\n", ERROR_INPUT,

@@ -443,7 +443,7 @@ static void what_does_not_fit_is_named_and_nothing_is_stored(void **state)
         enum file file;
         const char *text, *message;
     } cases[] = {
-        {REMOVE_EDGES, "100,999\n", "f:1: target: no node is called '999'"},
+        {REMOVE_EDGES, "100,999\n", "f:1: target: no node has the id '999'"},
         {REMOVE_EDGES, "100,100\n",
          "f:1: the edge between 100 and 100 is removed, expected one that"},
         {REMOVE_NODES, "100\n7\n", "f:2: node '7' is removed and is not there"},
@@ -461,13 +461,13 @@ static void what_does_not_fit_is_named_and_nothing_is_stored(void **state)
         {ADD_EDGES, "src,dst,weight\n100,101,0.5\n",
          "f:1: the dataset's edges have 0 columns of edge weights, found 1"},
         {ADD_EDGES, "100,101\n100\n", "f:2: expected 2 columns, found 1"},
-        {ADD_EDGES, "100,101\n100,8\n", "f:2: target: no node is called '8'"},
+        {ADD_EDGES, "100,101\n100,8\n", "f:2: target: no node has the id '8'"},
         {FEATURES, "100,1,2,3\n", "f:1"},
         {FEATURES, "100,1\n", "f:1"},
         {FEATURES, "100,1,x\n", "f:1"},
         {FEATURES, "100,1,2\n100,1,2\n", "f:2: node '100' has a row already"},
-        {FEATURES, "8,1,2\n", "f:1: node: no node is called '8'"},
-        {FEATURES, "# nothing\n", "the files of the update say nothing"},
+        {FEATURES, "8,1,2\n", "f:1: node: no node has the id '8'"},
+        {FEATURES, "# nothing\n", "the files of the update change nothing"},
     };
     struct temp_store *t = *state;
     const struct version_place place = place_of(t->store);
