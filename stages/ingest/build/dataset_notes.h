@@ -37,7 +37,7 @@ void dataset_notes_release(struct dataset_notes *notes);
 MUST_CHECK enum error_code dataset_notes_add(struct dataset_notes *notes, enum note_kind kind,
                                              struct error *err, const char *format, va_list values)
     PRINTF_LIKE(4, 0);
-/* Moves all notes of `from` behind those of `notes`; `from` is then empty.
+/* Moves all notes of `from` to the end of `notes`; `from` is then empty.
  * Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code dataset_notes_move(struct dataset_notes *notes,
                                               struct dataset_notes *from, struct error *err);

@@ -165,7 +165,7 @@ static enum error_code refer_side(struct named_nodes *nodes, const struct field 
     if (side >= 0)
         return node_id_assigner_number_text(side ? &nodes->other : &nodes->ids, field->text,
                                             field->size, reference, err);
-    /* the id exists */
+    /* exactly one of the two types has the id */
     if ((named_nodes_find_end(nodes, 0, field) >= 0) !=
         (named_nodes_find_end(nodes, 1, field) >= 0))
         return ERROR_NONE;
