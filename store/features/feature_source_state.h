@@ -1,5 +1,6 @@
 /*
- * feature_source_state - what feature_source.c sets up and feature_walk.c goes over; nobody else looks inside.
+ * feature_source_state - the fields of a feature source, shared by feature_source.c and
+ * feature_walk.c. No other file may use them.
  */
 #ifndef STORE_FEATURES_FEATURE_SOURCE_STATE_H
 #define STORE_FEATURES_FEATURE_SOURCE_STATE_H
@@ -10,12 +11,12 @@
 #include "store/features/feature_walk.h"
 #include "store/features/row_order.h"
 
-/* The feature cache: rows that stay in memory. */
-struct feature_cache { /* {0} is none */
-    char *row;         /* [count] rows */
+/* The feature cache: rows that stay in memory. {0} is empty. */
+struct feature_cache {
+    char *row; /* [count] rows */
     size_t mapped_bytes;
     uint32_t *slot_of; /* [node_count]: slot + 1, or 0 */
-    uint32_t *node;    /* [count]: of each slot */
+    uint32_t *node;    /* [count]: node of each slot */
     uint32_t count;
 };
 
