@@ -11,7 +11,7 @@
 
 static const char headline[] = "graphmill artifact v1 ";
 
-/* "<16 digits> file" or "<16 digits> folder" behind the headline. */
+/* Parses "<16 digits> file" or "<16 digits> folder" after the headline. */
 static bool take_headline(const char *text, char attempt[ARTIFACT_ATTEMPT_SIZE], bool *is_folder)
 {
     const size_t digits = ARTIFACT_ATTEMPT_SIZE - 1;
@@ -38,7 +38,7 @@ static bool is_end(const char *line)
     return strcmp(line, "end\n") == 0;
 }
 
-/* "<size> <name>" */
+/* Parses "<size> <name>". */
 static bool take_entry(const char *line, struct artifact_file *out)
 {
     int64_t bytes = 0;

@@ -40,7 +40,7 @@ enum {
     CLUSTER_TAG_COUNT = 512,
     CLUSTER_NAME_SIZE = 512,
     CLUSTER_CHUNK_SIZE = 1 << 20,
-    /* larger records are chunked: reading those costs one more round trip */
+    /* chunked from this size on: one more round trip to read */
     CLUSTER_INLINE_MAX = 1 << 20,
     CLUSTER_CHUNKS_AT_ONCE = 8,
     CLUSTER_COMMANDS_AT_ONCE = 256,

@@ -18,10 +18,10 @@ static void find(void *library, const char *name, void *out)
     if (!found && result == ERROR_NONE)
         result = error_set(&problem, ERROR_UNAVAILABLE, "%s has no %s, which s3: wants",
                            library_name, name);
-    memcpy(out, &found, sizeof found); /* ISO C turns no object into a function */
+    memcpy(out, &found, sizeof found); /* ISO C cannot cast an object pointer to a function */
 }
 
-/* It stays loaded: curl has threads and atexit() of its own. */
+/* Loads libcurl for good: it has threads and atexit() handlers, so it must not be unloaded. */
 static void load(void)
 {
     void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

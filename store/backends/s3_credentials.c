@@ -49,7 +49,7 @@ static enum error_code from_file(enum s3_file file, const char *profile, struct 
     return rc;
 }
 
-/* They go into header lines. */
+/* Returns whether a text may be part of a header line. */
 static bool is_printable(const char *text)
 {
     for (; *text; text++)
