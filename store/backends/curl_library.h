@@ -10,7 +10,7 @@
 
 #include "common/base/error.h"
 
-#define CURL_DISABLE_TYPECHECK /* its macros would stand in the way of members of these names */
+#define CURL_DISABLE_TYPECHECK /* its macros have the names of the members */
 #include <curl/curl.h>
 
 #define CURL_FUNCTIONS(FUNCTION)                                                                   \

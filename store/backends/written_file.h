@@ -18,7 +18,7 @@
 enum { WRITTEN_COUNT = 16, WRITTEN_BYTES_MIN = 256 << 10 };
 
 struct written_files {
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* guards the members below */
     int fd[WRITTEN_COUNT];
     int count;
 };

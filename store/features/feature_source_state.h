@@ -34,7 +34,7 @@ struct feature_source {
     struct feature_parts parts;
     struct shared_area resident; /* [node_count] rows, or {0}: out of the budget */
 
-    /* Out of the budget: */
+    /* Used only if the rows do not fit the budget: */
     struct row_order order;
     struct feature_cache cache;
     struct feature_stripe stripe;
@@ -42,7 +42,7 @@ struct feature_source {
     size_t row_capacity;
 };
 
-/* Whether rows are held otherwise than they are stored. */
+/* Returns whether rows are held in another form than they are stored in. */
 bool feature_source_converts(const struct feature_source *source);
 
 #endif

@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#define DELTA_GONE UINT32_MAX /* no node: it goes, or it comes */
+#define DELTA_GONE UINT32_MAX /* no number: the node was removed, or added */
 
 struct delta_numbers {
     const struct dataset_delta *delta; /* borrowed */
