@@ -8,8 +8,8 @@
  * happens when a node fails.
  *
  * A write is acknowledged by one master. A write that must last also waits for a replica, if there
- * is one. A value can still be lost with its master; it is then computed again, because its key
- * says how. Works with Redis from 6.2, and with Valkey.
+ * is one. A value can still be lost with its master; the record is then found missing and computed
+ * again. Works with Redis from 6.2, and with Valkey.
  */
 #ifndef STORE_BACKENDS_CLUSTER_BACKEND_H
 #define STORE_BACKENDS_CLUSTER_BACKEND_H

@@ -1,7 +1,7 @@
 /*
  * redis_policy - refuses a server that evicts keys when its memory is full, or is too old.
  *
- * No user of Redis in this project would notice an evicted key at once.
+ * Losing a key is never harmless: a queue must be filled again, and records computed again.
  */
 #ifndef STORE_REDIS_REDIS_POLICY_H
 #define STORE_REDIS_REDIS_POLICY_H

@@ -7,7 +7,7 @@
  * memory, equal to the byte, and released in the same way, with store_release_record(). It takes
  * heap, where a stored record is mapped: a permutation 8 bytes for each node, and 4 for each node
  * of the base while it is made; an assignment 4, and 12 while it is made; splits 4 for each node in
- * one. Callers therefore hold few of them at a time.
+ * one. So a program should hold each of them only once.
  *
  * All of them fail as the functions of the records do: ERROR_NOT_FOUND naming the record when it is
  * neither stored nor can be merged, or its inputs are lost; ERROR_CORRUPT also for records that do
