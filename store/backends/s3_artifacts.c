@@ -204,7 +204,7 @@ enum error_code s3_artifact_publish(void *state, const char *path, const char *k
     if (rc != ERROR_NONE) {
         /* If the answer was lost, the manifest may still arrive, so its files must stay. */
         if (rc != ERROR_UNAVAILABLE)
-            /* else the winner removes them */
+            /* if that fails, the winner removes them */
             error_ignore(remove_files(a.place, key, a.attempt, false, NULL));
         return rc;
     }

@@ -186,9 +186,8 @@ static void abort_upload(struct upload *u)
     if (!*u->id || s3_query_add(query, "uploadId", u->id, NULL) != ERROR_NONE)
         return;
     struct s3_request request = {.method = S3_DELETE, .object = u->object, .query = query};
-    error_ignore(
-        /* else a rule of the bucket removes it */
-        s3_perform_one(u->place->client, &request, NULL));
+    /* If that fails, a rule of the bucket removes it. */
+    error_ignore(s3_perform_one(u->place->client, &request, NULL));
     s3_request_release(&request);
 }
 

@@ -74,10 +74,9 @@ struct feature_source_config {
     const char *tensor;
     enum precision precision; /* for the rows that are held; integers stay as they are */
     uint64_t budget_bytes;
-    bool
-        /* only feature_source_read() is used, once for each block: no rows are held, whatever the
-         * budget */
-        only_read;
+    /* only feature_source_read() is used, once for each block: no rows are held, whatever the
+     * budget */
+    bool only_read;
     /* How many processes of this host are expected to hold the same rows. Each counts its portion
      * of the shared array. 0 and 1: this process alone. */
     int sharers;

@@ -43,10 +43,9 @@ struct cluster_command {
     const struct redis_text *argument; /* [count]; the command's name is the first */
     int count;
     int slot; /* cluster_slot() of its keys */
-    bool
-        /* waits up to a second more until a replica has the write; ignored if there are no
-         * replicas */
-        waits_for_replica;
+    /* waits up to a second more until a replica has the write; ignored if there are no
+     * replicas */
+    bool waits_for_replica;
     struct redisReply *reply; /* result; cluster_command_release() frees it */
     /* result, also for an error that the server answers; message in `err` */
     enum error_code rc;

@@ -46,9 +46,8 @@ struct fold_row {
     uint64_t first; /* index of its first number in the delta */
 };
 
-struct
-    /* removed edges of the base: all with the same ends, and relation if there are several */
-    fold_gone {
+/* removed edges of the base: all with the same ends, and relation if there are several */
+struct fold_gone {
     uint64_t key; /* target and source, numbers of the base */
     uint32_t relation;
 };

@@ -24,10 +24,9 @@
 
 /* Counts added edges that exist already, while rows are made with `removes_repeated`. */
 struct repeated_edges {
-    uint32_t
-        /* Set by the caller: the first reverse relation, whose edges count with those that they
-         * reverse; 0: there are none. */
-        first_reverse;
+    /* Set by the caller: the first reverse relation, whose edges count with those that they
+     * reverse; 0: there are none. */
+    uint32_t first_reverse;
     uint64_t
         of_newest;  /* edges of the last delta that were left out; an undirected edge counts once */
     uint64_t first; /* index in the delta of the first of them; UINT64_MAX: none */
