@@ -103,7 +103,7 @@ static enum error_code take_parameter(const char *text, size_t size, struct clus
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
                      "store redis+cluster: expected password-file=FILE, or with rediss+cluster: "
-                     "ca=FILE, cert=FILE, key=FILE behind the '?', joined by '&', found '%.*s'",
+                     "ca=FILE, cert=FILE, key=FILE after the '?', joined by '&', found '%.*s'",
                      (int)strcspn(text, "=&"), text);
 }
 

@@ -50,7 +50,7 @@ static enum error_code take_page(struct index_list *list, struct index_page *pag
     const int64_t count = redis_reply_count(reply);
     enum error_code rc = redis_reply_is_array(reply)
                              ? ERROR_NONE
-                             : error_set(err, ERROR_IO, "the cluster lists no names");
+                             : error_set(err, ERROR_IO, "the cluster sent no list of names");
     for (int64_t i = 0; rc == ERROR_NONE && i < count; i++) {
         const char *name = redis_reply_text(redis_reply_item(reply, i));
         rc = name_list_add(&list->names, name, strlen(name), err);

@@ -129,7 +129,7 @@ static enum error_code put_pieces(const struct chunked *c, const struct object_b
     }
     if (rc == ERROR_NONE &&
         !redis_reply_is_integer(cluster_batch_reply(&batch, batch.count - 1), result))
-        rc = error_set(err, ERROR_IO, "record %s: the cluster gives an odd answer", c->key);
+        rc = error_set(err, ERROR_IO, "record %s: the cluster sent an unexpected answer", c->key);
     cluster_batch_release(&batch);
     return rc;
 }
@@ -165,7 +165,7 @@ static enum error_code put_chunked(const struct chunked *c, const struct object_
     memory_free(w.chunk);
     if (rc == ERROR_NONE && result == -1)
         return error_set(err, ERROR_UNAVAILABLE,
-                         "record %s: its chunks vanish as soon as they are put", c->key);
+                         "record %s: its chunks are lost as soon as they are put", c->key);
     *existed = result == 0;
     return rc;
 }

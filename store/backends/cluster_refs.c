@@ -139,7 +139,7 @@ enum error_code cluster_ref_exchange(void *state, const char *name, const char *
     cluster_batch_wait_for_replica(&batch);
     rc = cluster_batch_perform(&batch, err);
     if (rc == ERROR_NONE && !redis_reply_is_integer(cluster_batch_reply(&batch, 0), &number))
-        rc = error_set(err, ERROR_IO, "switch %s: the cluster gives an odd answer", name);
+        rc = error_set(err, ERROR_IO, "switch %s: the cluster sent an unexpected answer", name);
     const bool was_repeated = batch.command[0].was_repeated;
     cluster_batch_release(&batch);
     *matched = number == 1;

@@ -237,7 +237,7 @@ static enum error_code publish_artifact(void *state, const char *built, const ch
     if (rc == ERROR_NONE)
         rc = file_look(built, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_ABSENT)
-        rc = error_set(err, ERROR_IO, "%s was taken away before it was published", built);
+        rc = error_set(err, ERROR_IO, "%s was removed before it was published", built);
     if (rc != ERROR_NONE)
         return rc;
     if (kind == FILE_FOLDER)

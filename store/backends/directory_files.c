@@ -103,7 +103,7 @@ enum error_code directory_link_first(struct directory *directory, const char *te
             break;
         if (access(temporary, F_OK) != 0 && errno == ENOENT)
             return error_set(err, ERROR_UNAVAILABLE,
-                             "%s is gone: somebody removed it, or the folder of the store",
+                             "%s is gone: it was removed, or the folder of the store was",
                              temporary);
         const enum error_code rc = directory_make_parents(directory, path, err);
         if (rc != ERROR_NONE)
@@ -132,7 +132,7 @@ enum error_code directory_rename_first(const struct directory *directory, const 
         if (cause != ENOENT || file_is_there(from, &found, NULL) != ERROR_NONE || !found)
             return rc;
     }
-    return error_set(err, ERROR_IO, "%s: the folders above it vanish whenever they are made", path);
+    return error_set(err, ERROR_IO, "%s: its folders are removed each time they are made", path);
 }
 
 /* --- contents --- */
@@ -198,7 +198,7 @@ enum error_code directory_write_temporary(struct directory *directory,
     if (directory->is_local)
         spare_files_note(&directory->spares, size, is_spare, clock_thread_seconds() - before);
     if (rc == ERROR_NONE && is_spare && ftruncate(fd, (off_t)size) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be cut", path);
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be truncated", path);
     if (rc == ERROR_NONE && durability == STORE_DURABLE && fsync(fd) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
     if (rc == ERROR_NONE && durability == STORE_RECOMPUTABLE && directory->is_local)

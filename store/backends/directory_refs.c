@@ -96,7 +96,8 @@ static enum error_code lock_refs(const struct directory *directory, int *fd, str
     while (flock(*fd, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
         if (clock_ms() >= end) {
             (void)close(*fd);
-            return error_set(err, ERROR_UNAVAILABLE, "%s: another has held it for %lld ms", path,
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "%s: another process has held this lock for %lld ms", path,
                              (long long)directory->timeout_ms);
         }
         clock_sleep_ms(LOCK_POLL_MS);

@@ -77,7 +77,7 @@ static enum error_code take_artifact(struct arrival *a, struct error *err)
     enum file_kind kind = FILE_ABSENT;
     enum error_code rc = file_look(a->path, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_ABSENT)
-        rc = error_set(err, ERROR_IO, "%s was taken away before it was published", a->path);
+        rc = error_set(err, ERROR_IO, "%s was removed before it was published", a->path);
     if (rc == ERROR_NONE)
         rc = kind == FILE_FOLDER ? file_list(a->path, take_entry, a, err)
                                  : take_file(a, a->path, "", err);

@@ -96,7 +96,7 @@ static enum error_code take_parameter(const struct s3_address *address, const ch
     }
     return error_set(err, ERROR_INVALID,
                      "store s3://%s: expected endpoint=URL, region=NAME, style=path|host, ca=FILE "
-                     "or profile=NAME behind the '?', joined by '&', found '%.*s'",
+                     "or profile=NAME after the '?', joined by '&', found '%.*s'",
                      address->bucket, (int)strcspn(text, "=&"), text);
 }
 
@@ -185,7 +185,7 @@ static enum error_code choose_all(const struct parameters *p, struct s3_address 
         must(text_copy(out->region, sizeof out->region, "us-east-1"));
     if (rc == ERROR_NONE && strspn(out->region, "abcdefghijklmnopqrstuvwxyz0123456789-_"
                                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < strlen(out->region))
-        rc = error_set(err, ERROR_INVALID, "store s3://%s: '%s' is no name of a region",
+        rc = error_set(err, ERROR_INVALID, "store s3://%s: '%s' is not the name of a region",
                        out->bucket, out->region);
     if (rc == ERROR_NONE)
         rc = choose(p->ca, of_ca, "ca_bundle", out->profile, out->ca, sizeof out->ca, err);

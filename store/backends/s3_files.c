@@ -139,8 +139,8 @@ static enum error_code take_entry(struct s3_files *files, struct error *err)
     }
     enum error_code rc = ERROR_NONE;
     if (!is_file_name(name_below(files, &entry)))
-        rc = error_set(err, ERROR_INPUT, "the object %.200s has no name that a file can have",
-                       entry.name);
+        rc = error_set(err, ERROR_INPUT,
+                       "the name of the object %.200s cannot be the name of a file", entry.name);
     if (rc == ERROR_NONE)
         rc = memory_grow(&files->entry, &files->room, files->count + 1, "a list of objects", err);
     if (rc == ERROR_NONE)
@@ -203,7 +203,7 @@ static enum error_code read_page(struct s3_files *files, struct error *err)
     if (rc == ERROR_NONE)
         rc = s3_xml_visit(request.answer, request.answer_size, take_element, files, err);
     if (rc == ERROR_NONE && files->is_truncated && !*files->token)
-        rc = error_set(err, ERROR_IO, "S3 lists a page and does not say where the next one is");
+        rc = error_set(err, ERROR_IO, "S3 lists a page without the token of the next one");
     s3_request_release(&request);
     return rc;
 }
@@ -245,7 +245,7 @@ static enum error_code sort_entries(struct s3_files *files, const char *host, st
     files->is_one =
         !files->is_pattern && strcmp(name_below(files, &files->entry[0]), files->name) == 0;
     if (files->is_one && files->count > 1)
-        return error_set(err, ERROR_INPUT, "%s is an object, and %s lies below it",
+        return error_set(err, ERROR_INPUT, "%s is an object, and %s is below it",
                          files->entry[0].name, files->entry[1].name);
     return ERROR_NONE;
 }

@@ -59,7 +59,7 @@ static enum error_code read_page(struct s3_place *place, struct names *names, st
     if (rc == ERROR_NONE)
         rc = s3_xml_visit(request.answer, request.answer_size, take_element, names, err);
     if (rc == ERROR_NONE && names->is_truncated && !*names->token)
-        rc = error_set(err, ERROR_IO, "S3 lists a page and does not say where the next one is");
+        rc = error_set(err, ERROR_IO, "S3 lists a page without the token of the next one");
     s3_request_release(&request);
     return rc == ERROR_NOT_FOUND ? error_context(err, ERROR_IO, "the bucket is gone") : rc;
 }

@@ -118,7 +118,8 @@ static enum error_code try_exchange(struct s3_place *place, const char *name,
     if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND)
         return rc;
     return error_set(err, ERROR_UNAVAILABLE,
-                     "switch %s: the answer was lost, and somebody has changed it since", name);
+                     "switch %s: the answer was lost, and another process has changed it since",
+                     name);
 }
 
 enum error_code s3_ref_exchange(void *state, const char *name, const char *expected,
@@ -144,7 +145,8 @@ enum error_code s3_ref_exchange(void *state, const char *name, const char *expec
         if (rc != ERROR_NONE || *matched)
             return rc;
     }
-    return error_set(err, ERROR_BUSY, "switch %s changes whenever it is exchanged", name);
+    return error_set(err, ERROR_BUSY, "switch %s is changed by others each time it is exchanged",
+                     name);
 }
 
 struct ref_list {

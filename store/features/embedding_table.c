@@ -19,9 +19,8 @@ struct embedding_table {
     /* For a table in memory: */
     float *row;          /* [node_count, row_size] */
     uint64_t *is_stored; /* one bit for each node */
-    _Atomic uint64_t
-        /* one bit for each node: `row` got its initial values, perhaps before it was stored */
-        *has_first;
+    /* one bit for each node: `row` got its initial values, perhaps before it was stored */
+    _Atomic uint64_t *has_first;
     /* For a table on disk, in a scratch folder: */
     struct row_file *file;
     char folder[FILE_PATH_SIZE];
@@ -277,7 +276,7 @@ static enum error_code check_rows(const struct embedding_table *table,
     if ((moments >= 1 && !rows->first) || (moments == 2 && !rows->second) ||
         (sparse_rule_counts_updates(table->config.rule) && !rows->updates))
         return error_set(err, ERROR_CORRUPT,
-                         "record %s: without the optimizer state of aggregate.embedding_optimizer",
+                         "record %s lacks the optimizer state of aggregate.embedding_optimizer",
                          rows->view.key);
     return ERROR_NONE;
 }

@@ -139,7 +139,7 @@ static enum error_code open_base(struct shard_delta *delta, struct error *err)
     struct key seal_key;
     struct shard_seal base;
     if (!artifact_counterpart(key, &seal_key))
-        return error_set(err, ERROR_CORRUPT, "the base %s is no shard", key);
+        return error_set(err, ERROR_CORRUPT, "the base %s is not the key of a shard", key);
     enum error_code rc = shard_seal_get(delta->store, seal_key.text, NULL, &base, err);
     if (rc == ERROR_NONE)
         rc = check_base(delta, &base, err);

@@ -435,7 +435,7 @@ static enum error_code acquire_named(const struct artifact_request *request,
     for (int i = 0; rc == ERROR_NONE && *state == LOCK_GONE && i < OPEN_ATTEMPTS; i++)
         rc = open_copy(request, folder, lock, handle, state, err);
     return rc == ERROR_NONE && *state == LOCK_GONE
-               ? error_set(err, ERROR_BUSY, "%s goes whenever it comes", lock)
+               ? error_set(err, ERROR_BUSY, "%s is removed each time it appears", lock)
                : rc;
 }
 

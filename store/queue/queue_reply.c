@@ -8,7 +8,7 @@
 static enum error_code bad_shape(const char *what, struct error *err)
 {
     return error_set(err, ERROR_UNAVAILABLE,
-                     "Redis answered %s in a shape that no Redis gives; is it one?", what);
+                     "Redis answered %s in a form that no Redis uses; is it a Redis server?", what);
 }
 
 /* Reads the integer at `index` of an array. */

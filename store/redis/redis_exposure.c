@@ -59,10 +59,10 @@ enum error_code redis_exposure_warn(struct redis_connection *connection,
     const bool is_open =
         bind ? redis_exposure_is_open(bind) : !is_loopback(address->host, strlen(address->host));
     if (rc == ERROR_NONE && is_open)
-        log_warn(
-            "Redis at %s needs no password and listens on '%s': who reaches it can change this "
-            "run; give it one (requirepass, --redis-password-file), or bind it to 127.0.0.1",
-            redis_connection_url(connection), bind && *bind ? bind : "all addresses");
+        log_warn("Redis at %s needs no password and listens on '%s': anyone who reaches it can "
+                 "change this "
+                 "run; give it one (requirepass, --redis-password-file), or bind it to 127.0.0.1",
+                 redis_connection_url(connection), bind && *bind ? bind : "all addresses");
     redis_reply_free(reply);
     return rc;
 }

@@ -106,7 +106,7 @@ static enum error_code finish_members(struct fold_state *state, struct error *er
             find(state->graph, state->graph_count, state->graph_of[state->alive[i]]);
         if (graph == NODE_GONE)
             return error_set(err, ERROR_CORRUPT,
-                             "version %s: added node %" PRIu32 " is of a graph that went",
+                             "version %s: added node %" PRIu32 " is in a graph that was removed",
                              fold->kept.name, i);
         fold->graphs.graph_of_added[i] = graph;
     }

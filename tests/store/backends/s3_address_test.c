@@ -108,7 +108,7 @@ static void an_address_that_is_none_is_named(void **state)
                {"//data?endpoint=http://u:hidden@h", "expected an endpoint like"},
                {"//data?endpoint=http://h/path", "expected an endpoint like"},
                {"//data?style=both", "found 'both'"},
-               {"//data?region=a/b", "no name of a region"}};
+               {"//data?region=a/b", "not the name of a region"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct s3_address a;
         struct error err = {0};

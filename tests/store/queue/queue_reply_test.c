@@ -224,7 +224,7 @@ static void every_wrong_shape_is_refused_and_named(void **state)
         struct error err = {0};
         char expected[80];
         struct redisReply *reply = reply_of(wrong->text);
-        (void)snprintf(expected, sizeof expected, "Redis answered %s in a shape", wrong->what);
+        (void)snprintf(expected, sizeof expected, "Redis answered %s in a form", wrong->what);
         const enum error_code rc = wrong->parse(reply, &err);
         if (rc != ERROR_UNAVAILABLE)
             fail_msg("%s of %s: code %d", wrong->text, wrong->what, (int)rc);
