@@ -11,7 +11,7 @@
 
 static const char headline[] = "graphmill artifact v1 ";
 
-/* "<16 digits> file" or "<16 digits> folder" behind the headline. */
+/* Parses "<16 digits> file" or "<16 digits> folder" after the headline. */
 static bool take_headline(const char *text, char attempt[ARTIFACT_ATTEMPT_SIZE], bool *is_folder)
 {
     const size_t digits = ARTIFACT_ATTEMPT_SIZE - 1;
@@ -38,7 +38,7 @@ static bool is_end(const char *line)
     return strcmp(line, "end\n") == 0;
 }
 
-/* "<size> <name>" */
+/* Parses "<size> <name>". */
 static bool take_entry(const char *line, struct artifact_file *out)
 {
     int64_t bytes = 0;
@@ -126,7 +126,7 @@ static enum error_code add_file(struct draft *d, const char *path, const char *n
     uint64_t size = 0;
     enum error_code rc = file_size(path, &size, err);
     if (rc == ERROR_NONE && (strlen(name) >= ARTIFACT_FILE_SIZE || *name == '.'))
-        rc = error_set(err, ERROR_INVALID, "artifact %s: a file cannot be called %s", d->key, name);
+        rc = error_set(err, ERROR_INVALID, "artifact %s: %s cannot be a file name", d->key, name);
     if (rc != ERROR_NONE)
         return rc;
     (void)snprintf(line, sizeof line, "%" PRIu64 " %s\n", size, *name ? name : "-");
@@ -150,7 +150,7 @@ enum error_code artifact_manifest_make(const char *key, const char *path,
     char line[64];
     enum error_code rc = file_look(path, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_ABSENT)
-        rc = error_set(err, ERROR_IO, "%s was taken away before it was published", path);
+        rc = error_set(err, ERROR_IO, "%s was removed before it was published", path);
     (void)snprintf(attempt, ARTIFACT_ATTEMPT_SIZE, "%016" PRIx64, host_random_64());
     (void)snprintf(line, sizeof line, "%s%s %s\n", headline, attempt,
                    kind == FILE_FOLDER ? "folder" : "file");

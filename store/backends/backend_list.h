@@ -1,11 +1,11 @@
 /*
- * backend_list - the backends of stores: one row each, whose table <name>_backend is in
- * store/backends/.
+ * backend_list - the backends of stores, one row each. The functions of a backend are the table
+ * <name>_backend in store/backends/.
  *
- * A row has the address as help and messages show it, with what stands before it in the list of
- * all; "" for a backend that people need not be told about. The third text says of a backend which
- * processes it is for, if it is not for all. The last two are the whole address and what the store
- * is, in the reference (pipelines/guide/reference.md).
+ * A row has five columns: the name; the address as help and messages list it, with the text that
+ * separates it from the address before it ("" hides the backend from that list); a restriction to
+ * certain processes ("" if there is none); the whole address; and a description of the store. The
+ * last two are for the reference (pipelines/guide/reference.md).
  */
 #ifndef STORE_BACKENDS_BACKEND_LIST_H
 #define STORE_BACKENDS_BACKEND_LIST_H
@@ -39,7 +39,7 @@
 #define BACKEND_ADDRESS(name, address, limit, place, text) address
 #define BACKEND_LIMIT(name, address, limit, place, text)   limit
 
-/* "dir:PATH, s3://BUCKET/PREFIX, ..." */
+/* The addresses of all rows, joined: "dir:PATH, s3://BUCKET/PREFIX, ..." */
 #define STORE_ADDRESSES BACKEND_LIST(BACKEND_ADDRESS)
 #define STORE_LIMITS    BACKEND_LIST(BACKEND_LIMIT)
 

@@ -9,7 +9,7 @@
 static const char name_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 
-/* No message shows what stands before an '@'. */
+/* Parses the user. No message shows the text before an '@', which may be a password. */
 static enum error_code take_user(const char **at, struct cluster_address *out, struct error *err)
 {
     size_t size = 0;
@@ -59,7 +59,7 @@ static enum error_code take_seeds(const char **at, struct cluster_address *out, 
     return rc;
 }
 
-/* Names as in keys, joined by '/'; slashes at the ends are nothing. */
+/* Parses the prefix: names as in keys, joined by '/'. Slashes at its ends are ignored. */
 static enum error_code take_prefix(const char **at, struct cluster_address *out, struct error *err)
 {
     size_t size = strcspn(*at, "?");
@@ -103,7 +103,7 @@ static enum error_code take_parameter(const char *text, size_t size, struct clus
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
                      "store redis+cluster: expected password-file=FILE, or with rediss+cluster: "
-                     "ca=FILE, cert=FILE, key=FILE behind the '?', joined by '&', found '%.*s'",
+                     "ca=FILE, cert=FILE, key=FILE after the '?', joined by '&', found '%.*s'",
                      (int)strcspn(text, "=&"), text);
 }
 

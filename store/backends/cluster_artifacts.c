@@ -1,8 +1,10 @@
 /*
  * Artifacts in a Redis Cluster. Declared in cluster_place.h.
  *
- * Files are put first, MiB by MiB over all nodes, under names that only this attempt has; the manifest that names them is put last, unless
- * one is there: the artifact appears with it, whole. They take memory of the cluster: large ones belong elsewhere (tiered:).
+ * Files are put first, in pieces of 1 MiB spread over all nodes, under names that only this attempt
+ * uses. The manifest that lists them is put last, unless there is one: with it the artifact
+ * appears, whole. Artifacts use the cluster's memory, so large ones belong in another store
+ * (tiered:).
  */
 #include "common/base/memory.h"
 #include "store/backends/cluster_batch.h"
@@ -18,7 +20,7 @@ static enum error_code no_artifact(const char *key, struct error *err)
     return error_set(err, ERROR_NOT_FOUND, "artifact %s is not in the store", key);
 }
 
-/* "file/ATTEMPT/F/N" of an artifact; its tag. */
+/* Writes the name of a piece, "file/ATTEMPT/F/N", and returns its tag. */
 enum { PIECE_WHAT_SIZE = ARTIFACT_ATTEMPT_SIZE + 64 };
 static int name_piece(const char *key, const char *attempt, size_t file, uint64_t number,
                       char what[PIECE_WHAT_SIZE])
@@ -42,7 +44,8 @@ static size_t piece_size(uint64_t size, uint64_t number)
 
 /* --- manifests --- */
 
-/* "w" and the text, without a NUL. *value: memory_free(). */
+/* Makes the value of a manifest: "w" and the text, without a NUL. The caller frees *value with
+ * memory_free(). */
 static enum error_code value_of(const char *text, size_t size, char **value, struct error *err)
 {
     const enum error_code rc = memory_new(value, size + 1, "a manifest", err);
@@ -54,7 +57,7 @@ static enum error_code value_of(const char *text, size_t size, char **value, str
     return ERROR_NONE;
 }
 
-/* The manifest, checked. *text: memory_free(). */
+/* Reads the manifest and checks it. The caller frees *text with memory_free(). */
 static enum error_code read_manifest(void *state, const char *key, char **text,
                                      char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err)
 {
@@ -68,7 +71,7 @@ static enum error_code read_manifest(void *state, const char *key, char **text,
         return no_artifact(key, err);
     if (rc != ERROR_NONE)
         return rc;
-    memmove(*text, *text + (size > 0), size); /* without the 'w'; there is a NUL behind it */
+    memmove(*text, *text + (size > 0), size); /* drop the 'w' and move the NUL too */
     rc = artifact_manifest_check(key, *text, attempt, err);
     if (rc == ERROR_NONE) {
         kept_manifests_put(&place->manifests, key, *text);
@@ -97,7 +100,7 @@ static enum error_code is_there(const struct cluster_place *place, const char *k
 
 /* --- pieces of files --- */
 
-/* Removes those of one attempt. */
+/* Removes the pieces of one attempt. */
 enum error_code cluster_artifact_drop(const struct cluster_place *place, const char *key,
                                       const char *manifest, const char *attempt, struct error *err)
 {
@@ -131,7 +134,7 @@ struct arrival {
     char *buffer; /* [CLUSTER_CHUNKS_AT_ONCE * CLUSTER_CHUNK_SIZE] */
 };
 
-/* Pieces of file number `file` from `first` on. */
+/* Puts pieces of file number `file`, from `first` on. */
 static enum error_code put_some(const struct arrival *a, struct cluster_batch *batch, int fd,
                                 size_t file, uint64_t size, uint64_t first, struct error *err)
 {
@@ -181,7 +184,8 @@ static enum error_code put_files(struct arrival *a, struct error *err)
     return rc;
 }
 
-/* *existed: another attempt's stands. Ours may be there although the command met one: its first answer was lost. */
+/* Puts the manifest. *existed: the manifest of another attempt is there. If the command found a
+ * manifest, it may be ours, from a first try whose answer was lost; the attempt tells. */
 static enum error_code put_manifest(const struct arrival *a, bool *existed, struct error *err)
 {
     char attempt[ARTIFACT_ATTEMPT_SIZE] = "", *text = NULL, *value = NULL;
@@ -213,7 +217,8 @@ enum error_code cluster_artifact_publish(void *state, const char *path, const ch
         rc = put_files(&a, err);
     if (rc == ERROR_NONE)
         rc = put_manifest(&a, existed, err);
-    /* After a lost answer the manifest may have been put: nothing that it names goes, until somebody sweeps. */
+    /* If the answer was lost, the manifest may have been put, so its files must stay until a sweep
+     * decides. */
     const bool is_lost = rc == ERROR_NONE ? *existed : rc != ERROR_UNAVAILABLE && a.text;
     if (is_lost) {
         const enum error_code removed =
@@ -221,7 +226,7 @@ enum error_code cluster_artifact_publish(void *state, const char *path, const ch
         rc = rc == ERROR_NONE ? removed : rc;
     }
     if (a.text && rc != ERROR_UNAVAILABLE)
-        error_ignore(cluster_draft_end(a.place, key, a.attempt, NULL)); /* who sweeps does */
+        error_ignore(cluster_draft_end(a.place, key, a.attempt, NULL)); /* else a sweep ends it */
     memory_free(a.text);
     return rc == ERROR_NONE ? scratch_space_remove(&a.place->scratch, path, err) : rc;
 }
@@ -240,7 +245,7 @@ enum error_code cluster_artifact_files(void *state, const char *key, object_file
     return rc;
 }
 
-/* What is wanted of a file. */
+/* A range of a file that is to be read. */
 struct piece_wish {
     const char *key, *attempt;
     size_t file;   /* its number */
@@ -249,7 +254,7 @@ struct piece_wish {
     uint8_t *buffer; /* [to - from] */
 };
 
-/* The part of piece number `i` that is wanted, to where it belongs. */
+/* Copies the wanted part of piece number `i` to its place in the buffer. */
 static bool take_piece(const struct piece_wish *w, uint64_t i, const struct redisReply *reply)
 {
     size_t size = 0;
@@ -318,7 +323,7 @@ enum error_code cluster_artifact_read(void *state, const char *key, const char *
     if (rc != ERROR_NOT_FOUND || !was_kept)
         return rc;
     kept_manifests_forget(&place->manifests,
-                          key); /* it was removed, and may have been made again */
+                          key); /* the artifact was removed, and may have been made again */
     return read_of_manifest(place, file, &wish, got, &was_kept, err);
 }
 
@@ -349,7 +354,7 @@ static enum error_code remove_manifest(const struct cluster_place *place, const 
     return rc;
 }
 
-/* A manifest that says nothing any more goes alone. */
+/* Removes a manifest that cannot be read. Its files are unknown and stay. */
 static enum error_code remove_damaged(const struct cluster_place *place, const char *key,
                                       struct error *err)
 {

@@ -22,7 +22,7 @@ static void close_place(void *state)
     memory_free(place);
 }
 
-/* Puts the mark, or finds it. */
+/* Puts the mark of a store, or looks for it. */
 static enum error_code look_for_store(const struct cluster_place *place, bool makes,
                                       struct error *err)
 {
@@ -124,7 +124,8 @@ static const char *no_folder(const void *state)
 
 /* --- records and artifacts --- */
 
-/* What a master has been told before this, one of its replicas has then, too. */
+/* Waits until a replica has the record. A replica that acknowledges has everything that its master
+ * was sent before. */
 static enum error_code flush_record(void *state, const char *key, struct error *err)
 {
     const int tag = cluster_tag(key);
@@ -163,7 +164,8 @@ static enum error_code has_key(void *state, const char *key, bool *found, struct
     return rc;
 }
 
-/* Redis keeps no time of writing. It knows when a value was last used, which a reader of this store is, too. */
+/* Computes the age from the time of the last use, since Redis stores no time of writing. Reading
+ * through this store counts as a use. */
 static enum error_code age_of(void *state, const char *key, bool is_ref, int64_t *seconds,
                               struct error *err)
 {
@@ -244,7 +246,7 @@ void cluster_store_damage(void *state, const char *key, const void *bytes, size_
     cluster_batch_release(&batch);
 }
 
-/* What both have but for their names and how they are opened. */
+/* The entries that both backends share; names and open() differ. */
 #define CLUSTER_FUNCTIONS                                                                          \
     .close = close_place, .capabilities = capabilities_of, .folder = no_folder,                    \
     .put_if_absent = cluster_record_put, .flush = flush_record,                                    \

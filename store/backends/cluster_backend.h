@@ -1,11 +1,15 @@
 /*
- * cluster_backend - a store in a Redis Cluster: "redis+cluster://[USER@]HOST:PORT[,HOST:PORT...][/PREFIX][?password-file=FILE]"
- * (cluster_address.h), or "rediss+cluster:", with TLS.
+ * cluster_backend - a store in a Redis Cluster: redis+cluster://HOST:PORT/PREFIX
+ * (cluster_address.h), or rediss+cluster: for TLS.
  *
- * For what is made and read within moments, the records of rounds: all of it is in the memory of the cluster's masters, which is bounded.
- * What lies where: cluster_place.h. How commands find their nodes, and what becomes of them when one fails: store/redis/cluster_client.h.
- * A write is acknowledged by one master; those that must last wait for a replica, where there is one. So what was put may be lost with
- * a master all the same, and is made again: records say what they are. Works with Redis from 6.2, and Valkey.
+ * It is meant for the records of rounds, which are written and read within moments: everything is
+ * kept in the memory of the cluster's masters, which is limited. cluster_place.h describes the
+ * layout of the keys; store/redis/cluster_client.h describes how a command finds its node and what
+ * happens when a node fails.
+ *
+ * A write is acknowledged by one master. A write that must last also waits for a replica, if there
+ * is one. A value can still be lost with its master; the record is then found missing and computed
+ * again. Works with Redis from 6.2, and with Valkey.
  */
 #ifndef STORE_BACKENDS_CLUSTER_BACKEND_H
 #define STORE_BACKENDS_CLUSTER_BACKEND_H
@@ -14,7 +18,7 @@
 
 extern const struct object_backend cluster_backend, cluster_tls_backend;
 
-/* Puts `size` bytes where a record lies, as something broken would: for tests. */
+/* For tests: overwrites the value of a record with `size` bytes, as a fault would. */
 void cluster_store_damage(void *state, const char *key, const void *bytes, size_t size);
 
 #endif

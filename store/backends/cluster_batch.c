@@ -61,7 +61,7 @@ void cluster_batch_wait_for_replica(struct cluster_batch *batch)
     batch->command[batch->count - 1].waits_for_replica = true;
 }
 
-/* Nothing is sent. */
+/* Fails all commands. Nothing is sent. */
 static enum error_code no_memory(struct cluster_batch *batch, struct error *err)
 {
     for (size_t i = 0; i < batch->count; i++)

@@ -1,12 +1,14 @@
 /*
- * What was begun and never completed in a Redis Cluster. Declared in cluster_place.h.
+ * Values in a Redis Cluster that were begun and may never be completed. Declared in
+ * cluster_place.h.
  *
- * What has several pieces is noted as a draft before the first, by the server's clock, and struck off when it is whole. A draft that is a
- * day old is of a process that is dead, or stands still: whoever sweeps removes its pieces. If it goes on all the same, the script that
- * puts a record's head misses them and they are put again.
+ * A value of several pieces is noted as a draft, with the server's time, before its first piece is
+ * put; the note is removed when the value is complete. The process of a draft that is a day old is
+ * dead or stopped, and a sweep removes the pieces. If it does continue, the script that puts a
+ * record's head notices the missing chunks, and they are put again.
  *
- *   KEY!record c HASH SIZE       of a record in chunks
- *   KEY!artifact ATTEMPT         of an artifact, whose manifest is KEY!draft/ATTEMPT meanwhile
+ *   KEY!record c HASH SIZE       a record in chunks
+ *   KEY!artifact ATTEMPT         an artifact, whose manifest is KEY!draft/ATTEMPT meanwhile
  */
 #include "common/base/memory.h"
 #include "store/backends/cluster_batch.h"
@@ -62,7 +64,7 @@ enum error_code cluster_draft_end(const struct cluster_place *place, const char 
     return rc;
 }
 
-/* The pieces of an attempt go unless its manifest was put after all. */
+/* Removes the pieces of an attempt, unless its manifest was put after all. */
 static enum error_code drop_artifact(struct cluster_place *place, const char *key,
                                      const char *attempt, struct error *err)
 {

@@ -1,8 +1,9 @@
 /*
- * What is in a store in a Redis Cluster. Declared in cluster_place.h.
+ * Lists the keys of a store in a Redis Cluster. Declared in cluster_place.h.
  *
- * The names below a prefix are a range of each index; those of all are gathered and sorted. '!' is less than any byte of a key, so the
- * order of names is that of keys.
+ * The names below a prefix are a range of each of the 512 indexes; the names of all ranges are
+ * gathered and sorted. '!' is less than any byte of a key, so that the order of names is the order
+ * of keys.
  */
 #include "common/base/memory.h"
 #include "store/backends/cluster_batch.h"
@@ -16,9 +17,9 @@ enum { BOUND_SIZE = KEY_SIZE + 4, MEMBER_SIZE = KEY_SIZE + 16 };
 
 #define PAGE_SIZE "1000"
 
-/* What is asked of one index, and how far it has been read. */
+/* The state of reading one index. */
 struct index_page {
-    char from[MEMBER_SIZE]; /* as ZRANGEBYLEX wants it */
+    char from[MEMBER_SIZE]; /* lower bound, as ZRANGEBYLEX takes it */
     bool is_read;
 };
 
@@ -29,18 +30,18 @@ struct index_list {
     struct name_list names;
 };
 
-/* From all that is below `prefix`, and behind all of the key `after`. */
+/* Sets the range: names below `prefix` that come after all names of the key `after`. */
 static void set_bounds(struct index_list *list, const char *prefix, const char *after)
 {
     char below[BOUND_SIZE], behind[BOUND_SIZE];
     (void)snprintf(below, sizeof below, "%s/", prefix);
-    (void)snprintf(behind, sizeof behind, "%s\"", after); /* '"' is next to '!' */
+    (void)snprintf(behind, sizeof behind, "%s\"", after); /* '"' follows '!' */
     const char *from = !*prefix || (*after && strcmp(behind, below) > 0) ? behind : below;
     for (int i = 0; i < CLUSTER_TAG_COUNT; i++)
         (void)snprintf(list->page[i].from, sizeof list->page[i].from, "%s%s",
                        *prefix || *after ? "[" : "-", *prefix || *after ? from : "");
     (void)snprintf(list->to, sizeof list->to, "%s%s%s", *prefix ? "(" : "+", prefix,
-                   *prefix ? "0" : ""); /* '0' is next to '/' */
+                   *prefix ? "0" : ""); /* '0' follows '/' */
 }
 
 static enum error_code take_page(struct index_list *list, struct index_page *page,
@@ -49,7 +50,7 @@ static enum error_code take_page(struct index_list *list, struct index_page *pag
     const int64_t count = redis_reply_count(reply);
     enum error_code rc = redis_reply_is_array(reply)
                              ? ERROR_NONE
-                             : error_set(err, ERROR_IO, "the cluster lists no names");
+                             : error_set(err, ERROR_IO, "the cluster sent no list of names");
     for (int64_t i = 0; rc == ERROR_NONE && i < count; i++) {
         const char *name = redis_reply_text(redis_reply_item(reply, i));
         rc = name_list_add(&list->names, name, strlen(name), err);
@@ -60,7 +61,8 @@ static enum error_code take_page(struct index_list *list, struct index_page *pag
     return rc;
 }
 
-/* A page of each of `some` indexes from `first` on that are not read to their ends. */
+/* Reads a page of each of `some` indexes from `first` on, except those that were read to the
+ * end. */
 static enum error_code read_pages(struct index_list *list, struct cluster_batch *batch, int first,
                                   int some, bool *more, struct error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * How full the memory of a Redis Cluster is. Declared in cluster_place.h.
+ * Computes how full the memory of a Redis Cluster is. Declared in cluster_place.h.
  */
 #include "store/backends/cluster_batch.h"
 #include "store/redis/redis_policy.h"
@@ -12,7 +12,7 @@ static double number_of(const char *info, const char *name)
     return redis_info_value(info, name, text, sizeof text) ? strtod(text, NULL) : 0;
 }
 
-/* Of a server without a bound nothing is known. */
+/* Returns the share of one server; 0 for a server without a limit. */
 static double share_of(const char *info)
 {
     const double most = number_of(info, "maxmemory");

@@ -1,23 +1,29 @@
 /*
- * cluster_place - an open store in a Redis Cluster, for the files that make it up.
+ * cluster_place - an open store in a Redis Cluster, and the functions that its files share.
  *
- * Every key of the store has one of 512 tags, and so a slot: PREFIX{TAG}NAME. What lies where; no key has a '!', so nothing meets by
- * accident:
+ * Every key of the store has one of 512 tags, which decides its slot: PREFIX{TAG}NAME. No key
+ * contains a '!', so that the names below cannot collide:
  *
- *   {T}!store                    says that a store is here
- *   {T}KEY!record                a record: "w" and its bytes, or "c HASH SIZE" of one that lies in chunks
- *   {T}KEY!chunk/HASH/N          MiB number N of it; HASH is of its content, so equal ones that are put side by side share them
- *   {T}!index                    a sorted set: "KEY!record" and "KEY!artifact" of all keys with this tag
- *   {T}!drafts                   a sorted set: chunks that were begun, by the server's time; gone when the head is put
- *   {T}KEY!artifact              "w" and what files an artifact has (artifact_manifest.h); it is there when this is
- *   {T}KEY!draft/ATTEMPT         the same, of one that is on its way
- *   {U}KEY!file/ATTEMPT/F/N      MiB number N of its file F: each has a tag of its own, so files spread over all nodes
+ *   {T}!store                    marks that a store is here
+ *   {T}KEY!record                a record: "w" and its bytes, or "c HASH SIZE" if it is in chunks
+ *   {T}KEY!chunk/HASH/N          MiB number N of the record whose content has the hash HASH; two
+ *                                writers of equal content write the same chunks
+ *   {T}!index                    a sorted set: "KEY!record" and "KEY!artifact" for each key with
+ *                                this tag
+ *   {T}!drafts                   a sorted set: chunks and artifacts that were begun, by the
+ *                                server's time; an entry is removed when the value is complete
+ *   {T}KEY!artifact              "w" and the manifest (artifact_manifest.h); the artifact exists
+ *                                when this does
+ *   {T}KEY!draft/ATTEMPT         the manifest of an artifact that is being written
+ *   {U}KEY!file/ATTEMPT/F/N      MiB number N of file F; each MiB has a tag of its own, so that
+ *                                files spread over all nodes
  *   {T}!refs                     a hash: refs by name
  *   {T}NAME!note                 a note
  *
- * T is the tag of KEY, or of NAME. So a record, its chunks and its line in the index are in one slot, which one script changes in one
- * step: a list shows what is there, also while slots move and masters fail, and never reads the whole keyspace as SCAN would. A list asks
- * the 512 indexes, many at a time. Nothing ever expires, and a server that may evict is refused.
+ * T is the tag of KEY, or of NAME. A record, its chunks and its line in the index are thus in one
+ * slot, and one script changes all of them atomically. A list is therefore correct even while slots
+ * move and masters fail, and never scans the whole keyspace as SCAN would: it asks the 512 indexes,
+ * many at a time. Keys never expire, and a server that may evict keys is refused.
  */
 #ifndef STORE_BACKENDS_CLUSTER_PLACE_H
 #define STORE_BACKENDS_CLUSTER_PLACE_H
@@ -34,7 +40,8 @@ enum {
     CLUSTER_TAG_COUNT = 512,
     CLUSTER_NAME_SIZE = 512,
     CLUSTER_CHUNK_SIZE = 1 << 20,
-    CLUSTER_INLINE_MAX = 1 << 20, /* of this size on in chunks: one way more to read it */
+    /* chunked from this size on: one more round trip to read */
+    CLUSTER_INLINE_MAX = 1 << 20,
     CLUSTER_CHUNKS_AT_ONCE = 8,
     CLUSTER_COMMANDS_AT_ONCE = 256,
 };
@@ -42,7 +49,7 @@ enum {
 struct cluster_place {
     struct cluster_client *client;
     struct cluster_address address;
-    int slot[CLUSTER_TAG_COUNT]; /* of each tag */
+    int slot[CLUSTER_TAG_COUNT]; /* [tag]: the slot of each tag */
     struct scratch_space scratch;
     struct kept_manifests manifests;
 };
@@ -52,26 +59,28 @@ struct cluster_name {
     char text[CLUSTER_NAME_SIZE];
 };
 
+/* Returns the tag of a key. */
 int cluster_tag(const char *key);
-/* PREFIX{TAG}KEY!WHAT */
+/* Returns PREFIX{TAG}KEY!WHAT. */
 struct cluster_name cluster_name(const struct cluster_place *place, int tag, const char *key,
                                  const char *what);
 struct cluster_command cluster_command(const struct cluster_place *place, int tag,
                                        const struct cluster_words *words);
-/* One command; release it. *err is its. */
+/* Performs one command. The caller releases `command` whether it fails or not. */
 MUST_CHECK enum error_code cluster_perform_one(const struct cluster_place *place,
                                                struct cluster_command *command,
                                                const struct cluster_words *words,
                                                struct error *err);
-/* ... whose answer is a number. */
+/* Performs one command whose answer is a number. With `waits` it also waits for a replica. */
 MUST_CHECK enum error_code cluster_ask_number(const struct cluster_place *place, int tag,
                                               const struct cluster_words *words, bool waits,
                                               int64_t *number, struct error *err);
-/* GET. *found false: there is none. *value: memory_free(), with a NUL behind it. */
+/* Reads a value with GET. *found is false if there is none. *value has a NUL after its bytes; the
+ * caller frees it with memory_free(). */
 MUST_CHECK enum error_code cluster_get_value(const struct cluster_place *place, int tag,
                                              const struct cluster_name *name, char **value,
                                              size_t *size, bool *found, struct error *err);
-/* Puts "w" and the bytes unless there is a value, and the line in the index. */
+/* Writes "w" and the bytes, and the line in the index, unless the key has a value (*existed). */
 MUST_CHECK enum error_code cluster_put_value(const struct cluster_place *place, const char *key,
                                              const char *what, const char *value, size_t size,
                                              bool waits, bool *existed, struct error *err);
@@ -85,10 +94,10 @@ MUST_CHECK enum error_code cluster_record_put(void *state, const char *key,
 MUST_CHECK enum error_code cluster_record_discard(void *state, const char *key,
                                                   const struct stored_bytes *seen,
                                                   struct error *err);
-/* One that is not there is fine. */
+/* Removes a record. Succeeds if there is none. */
 MUST_CHECK enum error_code cluster_record_remove(struct cluster_place *place, const char *key,
                                                  struct error *err);
-/* The chunks of a draft go, unless its head is there. */
+/* Removes the chunks of a draft, unless the head of the record exists. */
 MUST_CHECK enum error_code cluster_record_drop(const struct cluster_place *place, const char *key,
                                                const char *head_text, const char *draft,
                                                struct error *err);
@@ -116,24 +125,25 @@ MUST_CHECK enum error_code cluster_artifact_files(void *state, const char *key,
 MUST_CHECK enum error_code cluster_artifact_read(void *state, const char *key, const char *file,
                                                  uint64_t offset, void *buffer, size_t size,
                                                  size_t *got, struct error *err);
-/* One that is not there is fine. */
+/* Removes an artifact. Succeeds if there is none. */
 MUST_CHECK enum error_code cluster_artifact_remove(struct cluster_place *place, const char *key,
                                                    struct error *err);
 
-/* The files of one attempt go. */
+/* Removes the files of one attempt. */
 MUST_CHECK enum error_code cluster_artifact_drop(const struct cluster_place *place, const char *key,
                                                  const char *manifest, const char *attempt,
                                                  struct error *err);
 
 /* --- cluster_drafts.c --- */
 
-/* An artifact begins to be put, or is put or given up. */
+/* Notes that an artifact is being written. cluster_draft_end() removes the note once it is
+ * published or given up. */
 MUST_CHECK enum error_code cluster_draft_put(const struct cluster_place *place, const char *key,
                                              const char *attempt, const char *manifest,
                                              struct error *err);
 MUST_CHECK enum error_code cluster_draft_end(const struct cluster_place *place, const char *key,
                                              const char *attempt, struct error *err);
-/* Removes what was begun a day ago and is not whole. */
+/* Removes values that were begun a day ago or earlier and are still incomplete. */
 MUST_CHECK enum error_code cluster_drafts_sweep(struct cluster_place *place, struct error *err);
 
 /* --- cluster_refs.c --- */
@@ -144,7 +154,7 @@ MUST_CHECK enum error_code cluster_ref_set(void *state, const char *name, const 
                                            struct error *err);
 MUST_CHECK enum error_code cluster_ref_exchange(void *state, const char *name, const char *expected,
                                                 const char *text, bool *matched, struct error *err);
-/* By the time in the ref's word. */
+/* Computes the age from the time that is stored with the ref. */
 MUST_CHECK enum error_code cluster_ref_age(void *state, const char *name, int64_t *seconds,
                                            struct error *err);
 MUST_CHECK enum error_code cluster_ref_list(void *state, store_visitor visit, void *context,

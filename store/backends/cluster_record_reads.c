@@ -1,9 +1,10 @@
 /*
- * Reading records of a Redis Cluster. Declared in cluster_place.h and cluster_chunks.h.
+ * Reads records of a Redis Cluster. Declared in cluster_place.h and cluster_chunks.h.
  *
- * Values of all records are asked for together. Those that turn out to be heads have their chunks asked for next, CLUSTER_CHUNKS_AT_ONCE
- * at a time whichever records they are of, so that a round trip is never for one record alone and what is on its
- * way is bounded. A head whose chunks are lost is read as far as they go, which its hashes tell from a whole record.
+ * The values of all records are requested together. For those that are heads, the chunks are
+ * requested next, CLUSTER_CHUNKS_AT_ONCE at a time across all records: no round trip serves only
+ * one record, and the memory in flight is bounded. If chunks of a head are lost, the record ends
+ * before the first missing one; its hashes then show that it is not whole.
  */
 #include "common/base/memory.h"
 #include "store/backends/cluster_batch.h"
@@ -11,21 +12,21 @@
 
 #include <string.h>
 
-/* A record whose chunks are on their way to get->bytes. */
+/* A record whose chunks are being read into get->bytes. */
 struct chunk_read {
     struct chunked c;
     struct object_get *get;
-    uint64_t asked, whole; /* chunks: asked for; there, in their order */
-    bool is_over;          /* one is missing, or cannot be read: get->rc says which */
+    uint64_t asked, whole; /* chunks that were requested; chunks that were received in order */
+    bool is_over;          /* a chunk is missing or cannot be read; get->rc says which */
 };
 
-/* A chunk that was asked for. */
+/* A chunk that was requested. */
 struct chunk_wish {
     struct chunk_read *read;
     uint64_t number;
 };
 
-/* Memory for what a head promises. */
+/* Allocates the bytes that the head announces. */
 static void begin_read(struct chunk_read *read, const struct chunked *c, struct object_get *get)
 {
     *read = (struct chunk_read){.c = *c, .get = get};
@@ -33,7 +34,7 @@ static void begin_read(struct chunk_read *read, const struct chunked *c, struct 
     read->is_over = get->rc != ERROR_NONE;
 }
 
-/* Fills the batch with what comes next, across records; how many chunks that is. */
+/* Fills the batch with the next chunks of all records. Returns how many there are. */
 static size_t ask(struct cluster_batch *batch, struct chunk_read *read, size_t count,
                   struct chunk_wish wish[CLUSTER_CHUNKS_AT_ONCE])
 {
@@ -67,7 +68,7 @@ static void take(const struct chunk_wish *wish, const struct cluster_command *co
     }
 }
 
-/* Up to the first chunk that is not there. */
+/* Cuts the record before the first missing chunk. */
 static void end_read(struct chunk_read *read)
 {
     struct object_get *get = read->get;
@@ -77,7 +78,7 @@ static void end_read(struct chunk_read *read)
         get->bytes.size = (size_t)(read->whole * CLUSTER_CHUNK_SIZE);
 }
 
-/* Chunks of all of them. Each has its own code. */
+/* Reads the chunks of all records. Each record gets its own code. */
 static void read_chunks(const struct cluster_place *place, struct chunk_read *read, size_t count)
 {
     struct chunk_wish wish[CLUSTER_CHUNKS_AT_ONCE];
@@ -92,7 +93,7 @@ static void read_chunks(const struct cluster_place *place, struct chunk_read *re
     for (size_t asked = 1; rc == ERROR_NONE && asked;) {
         asked = ask(&batch, read, count, wish);
         if (asked)
-            error_ignore(cluster_batch_perform(&batch, NULL)); /* each has its own */
+            error_ignore(cluster_batch_perform(&batch, NULL)); /* each record has its own code */
         for (size_t i = 0; i < asked; i++)
             take(&wish[i], &batch.command[i]);
     }
@@ -101,7 +102,7 @@ static void read_chunks(const struct cluster_place *place, struct chunk_read *re
         end_read(&read[i]);
 }
 
-/* A value that is no head: what follows its "w". */
+/* Copies a value that is no head: the bytes after its "w". */
 static enum error_code copy_value(const char *value, size_t size, struct stored_bytes *out,
                                   struct error *err)
 {
@@ -129,7 +130,8 @@ enum error_code cluster_record_bytes(const struct cluster_place *place, const ch
     return get.rc;
 }
 
-/* One that was in chunks: when they went meanwhile, so did its head, or it is another one. */
+/* Reads a record in chunks again. If its chunks were removed meanwhile, so was its head, or another
+ * head replaced it. */
 static enum error_code get_again(const struct cluster_place *place, const char *key,
                                  struct stored_bytes *out, struct error *err)
 {
@@ -146,7 +148,7 @@ static enum error_code get_again(const struct cluster_place *place, const char *
     return rc;
 }
 
-/* What the key of a record holds. *begun: its chunks have to be read, too. */
+/* Takes the value of a record's key. *begun: it is a head, and its chunks must be read. */
 static void take_value(const struct cluster_place *place, struct object_get *get,
                        const struct cluster_command *command, struct chunk_read *read, bool *begun)
 {
@@ -166,7 +168,7 @@ static void take_value(const struct cluster_place *place, struct object_get *get
         get->rc = copy_value(value, size, &get->bytes, &get->err);
 }
 
-/* At most STORE_TOGETHER_MAX. */
+/* Reads at most STORE_TOGETHER_MAX records together. */
 static enum error_code get_together(const struct cluster_place *place, struct object_get *get,
                                     size_t count, struct error *err)
 {
@@ -178,7 +180,7 @@ static enum error_code get_together(const struct cluster_place *place, struct ob
         return rc;
     for (size_t i = 0; i < count; i++)
         cluster_batch_add(&batch, cluster_tag(get[i].key), "GET", get[i].key, "record");
-    error_ignore(cluster_batch_perform(&batch, NULL)); /* each has its own */
+    error_ignore(cluster_batch_perform(&batch, NULL)); /* each record has its own code */
     for (size_t i = 0; i < count; i++) {
         bool begun = false;
         take_value(place, &get[i], &batch.command[i], &read[large], &begun);

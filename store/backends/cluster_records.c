@@ -1,9 +1,12 @@
 /*
- * Records in a Redis Cluster: put and removed. Declared in cluster_place.h.
+ * Puts and removes records in a Redis Cluster. Declared in cluster_place.h. cluster_record_reads.c
+ * reads them.
  *
- * A small one is one value, put with its line in the index by one script, unless there is one. A large one is put in chunks under the
- * hash of its content, and its head last, by a script that looks at all chunks first: until then nobody sees it, and who was killed in
- * the middle leaves chunks that the next to put the same finds and writes over. How they are read: cluster_record_reads.c.
+ * A small record is one value. One script puts it, with its line in the index, unless there is one.
+ * A large record is put in chunks named by the hash of its content; its head is put last, by a
+ * script that first checks that all chunks are there. Until then no reader sees the record. A
+ * process that is killed before leaves chunks, which the next process that puts the same record
+ * overwrites.
  */
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
@@ -39,7 +42,7 @@ static enum error_code hash_body(const struct object_body *body, char text[CHECK
     return rc;
 }
 
-/* Adds the chunks from `first` on to a batch, as many as there is room for in `buffer`. */
+/* Adds the chunks from `first` on to a batch, as many as fit into `buffer`. */
 static enum error_code add_chunks(const struct chunked *c, struct cluster_batch *batch,
                                   struct body_reader *reader, char *buffer, uint64_t first,
                                   struct error *err)
@@ -56,7 +59,7 @@ static enum error_code add_chunks(const struct chunked *c, struct cluster_batch 
     return rc;
 }
 
-/* What the script that puts the head is told. */
+/* The keys and arguments of the script that puts the head. */
 struct head_words {
     struct cluster_name head, index, drafts, *chunk; /* chunk: [chunked_count()] */
     char member[CLUSTER_NAME_SIZE], draft[CLUSTER_NAME_SIZE], whole[16], last[16];
@@ -103,8 +106,9 @@ static void add_head(const struct chunked *c, const struct head_words *w, bool w
         cluster_batch_wait_for_replica(batch);
 }
 
-/* All of it once: draft, chunks and head are in one slot, so they may be sent together and are done in their order; when one has
- * to be sent again, the script says -1. *result: its answer. */
+/* Sends everything once. Draft, chunks and head are in one slot, so they may be sent together and
+ * are done in order. If one had to be sent again, the order is lost and the script answers -1.
+ * *result is its answer. */
 static enum error_code put_pieces(const struct chunked *c, const struct object_body *body,
                                   const struct head_words *w, bool waits, char *buffer,
                                   int64_t *result, struct error *err)
@@ -125,7 +129,7 @@ static enum error_code put_pieces(const struct chunked *c, const struct object_b
     }
     if (rc == ERROR_NONE &&
         !redis_reply_is_integer(cluster_batch_reply(&batch, batch.count - 1), result))
-        rc = error_set(err, ERROR_IO, "record %s: the cluster gives an odd answer", c->key);
+        rc = error_set(err, ERROR_IO, "record %s: the cluster sent an unexpected answer", c->key);
     cluster_batch_release(&batch);
     return rc;
 }
@@ -161,12 +165,13 @@ static enum error_code put_chunked(const struct chunked *c, const struct object_
     memory_free(w.chunk);
     if (rc == ERROR_NONE && result == -1)
         return error_set(err, ERROR_UNAVAILABLE,
-                         "record %s: its chunks vanish as soon as they are put", c->key);
+                         "record %s: its chunks are lost as soon as they are put", c->key);
     *existed = result == 0;
     return rc;
 }
 
-/* One of several batches is not sent for nothing. */
+/* Puts a large record. If it takes several batches, first looks whether it is there, so that they
+ * are not sent in vain. */
 static enum error_code put_large(const struct cluster_place *place, const char *key,
                                  const struct object_body *body, bool waits, bool *existed,
                                  struct error *err)
@@ -208,7 +213,8 @@ enum error_code cluster_record_put(void *state, const char *key, const struct ob
 
 /* --- remove --- */
 
-/* Removes the record if its value is still `value`, with its chunks. *removed says so. */
+/* Removes the record, with its chunks, if its value is still `value`; *removed says whether it
+ * did. */
 static enum error_code remove_value(const struct cluster_place *place, const char *key,
                                     const char *value, size_t size, bool *removed,
                                     struct error *err)
@@ -285,7 +291,7 @@ enum error_code cluster_record_remove(struct cluster_place *place, const char *k
         const char *head = rc == ERROR_NONE ? redis_reply_bytes(command.reply, &size) : NULL;
         if (head)
             rc = remove_value(place, key, head, size, &removed, err);
-        again = !removed; /* another one was put meanwhile */
+        again = !removed; /* another record was put meanwhile */
         cluster_command_release(&command);
         cluster_words_release(&words);
     }

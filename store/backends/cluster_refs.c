@@ -1,8 +1,9 @@
 /*
  * Refs and notes in a Redis Cluster. Declared in cluster_place.h.
  *
- * All refs are one hash, which a script exchanges a line of. Beside each text stands a random word of the call that put it: a call whose
- * answer was lost and which is made again knows its own work by it.
+ * All refs are fields of one hash, which a script exchanges. Each text is stored with a random word
+ * of the call that put it. If the answer of a call is lost and the call is repeated, the word shows
+ * that the first try succeeded.
  */
 #include "common/base/host.h"
 #include "common/base/memory.h"
@@ -23,14 +24,15 @@ static int refs_tag(void)
     return cluster_tag("refs");
 }
 
-/* The time in seconds, 8 digits, by which the age of a ref is known, and 8 random digits. */
+/* Draws the word: the time in seconds, 8 digits, from which the age of a ref is computed, and 8
+ * random digits. */
 static void draw_word(char word[WORD_SIZE])
 {
     (void)snprintf(word, WORD_SIZE, "%08" PRIx32 "%08" PRIx32, (uint32_t)time(NULL),
                    (uint32_t)host_random_64());
 }
 
-/* One command on the hash of refs, which may be a script. */
+/* Begins a batch of one command, or script, on the hash of refs. */
 static enum error_code begin(struct cluster_batch *batch, const struct cluster_place *place,
                              const char *command, const char *name, struct error *err)
 {
@@ -43,7 +45,7 @@ static enum error_code begin(struct cluster_batch *batch, const struct cluster_p
     return ERROR_NONE;
 }
 
-/* The text of "<word> <text>". */
+/* Copies the text of "<word> <text>". */
 static enum error_code take_ref(const char *name, const char *value, size_t value_size, char *text,
                                 size_t size, struct error *err)
 {
@@ -73,7 +75,8 @@ enum error_code cluster_ref_get(void *state, const char *name, char *text, size_
     return rc;
 }
 
-/* An older program drew the whole word: such a ref may seem to be of any age, and one from the future counts as new. */
+/* Older programs drew the whole word at random. The age of such a ref may be any number, and one
+ * that seems to be from the future counts as new. */
 enum error_code cluster_ref_age(void *state, const char *name, int64_t *seconds, struct error *err)
 {
     struct cluster_batch batch;
@@ -136,13 +139,14 @@ enum error_code cluster_ref_exchange(void *state, const char *name, const char *
     cluster_batch_wait_for_replica(&batch);
     rc = cluster_batch_perform(&batch, err);
     if (rc == ERROR_NONE && !redis_reply_is_integer(cluster_batch_reply(&batch, 0), &number))
-        rc = error_set(err, ERROR_IO, "switch %s: the cluster gives an odd answer", name);
+        rc = error_set(err, ERROR_IO, "switch %s: the cluster sent an unexpected answer", name);
     const bool was_repeated = batch.command[0].was_repeated;
     cluster_batch_release(&batch);
     *matched = number == 1;
     if (rc != ERROR_NONE || *matched || text || !was_repeated)
         return rc;
-    /* One that is gone has no word: the first try may have removed it. */
+    /* A removed ref has no word. If it is gone, the first try may have removed it, which counts as
+     * success. */
     char now[REF_SIZE];
     rc = cluster_ref_get(state, name, now, sizeof now, err);
     *matched = rc == ERROR_NOT_FOUND;

@@ -16,18 +16,18 @@ static void find(void *library, const char *name, void *out)
 {
     void *found = result == ERROR_NONE ? dlsym(library, name) : NULL;
     if (!found && result == ERROR_NONE)
-        result = error_set(&problem, ERROR_UNAVAILABLE, "%s has no %s, which s3: wants",
+        result = error_set(&problem, ERROR_UNAVAILABLE, "%s has no %s, which s3: needs",
                            library_name, name);
-    memcpy(out, &found, sizeof found); /* ISO C turns no object into a function */
+    memcpy(out, &found, sizeof found); /* ISO C cannot cast an object pointer to a function */
 }
 
-/* It stays loaded: curl has threads and atexit() of its own. */
+/* Loads libcurl for good: it has threads and atexit() handlers, so it must not be unloaded. */
 static void load(void)
 {
     void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) {
         result = error_set(&problem, ERROR_UNAVAILABLE,
-                           "s3: wants libcurl (Debian's libcurl4), which cannot be loaded: %s",
+                           "s3: needs libcurl (Debian's libcurl4), which cannot be loaded: %s",
                            dlerror());
         return;
     }
@@ -35,7 +35,7 @@ static void load(void)
     CURL_FUNCTIONS(FIND)
 #undef FIND
     if (result == ERROR_NONE && curl.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        result = error_set(&problem, ERROR_UNAVAILABLE, "libcurl cannot begin");
+        result = error_set(&problem, ERROR_UNAVAILABLE, "libcurl cannot be initialised");
 }
 
 enum error_code curl_library_load(struct error *err)

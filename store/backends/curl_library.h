@@ -1,15 +1,16 @@
 /*
- * curl_library - libcurl, loaded when a store in a bucket is opened.
+ * curl_library - loads libcurl when a store in a bucket is opened.
  *
- * It brings thirty libraries along (LDAP, Kerberos, SSH), which all programs would load at each start, whatever their store
- * is: 6 ms, and more addresses than a small limit of them allows.
+ * libcurl brings thirty other libraries with it (LDAP, Kerberos, SSH). Linked in the usual way,
+ * every program would load them at each start, whatever its store: that takes 6 ms, and more
+ * address space than a small limit allows.
  */
 #ifndef STORE_BACKENDS_CURL_LIBRARY_H
 #define STORE_BACKENDS_CURL_LIBRARY_H
 
 #include "common/base/error.h"
 
-#define CURL_DISABLE_TYPECHECK /* its macros would stand in the way of members of these names */
+#define CURL_DISABLE_TYPECHECK /* its macros have the names of the members */
 #include <curl/curl.h>
 
 #define CURL_FUNCTIONS(FUNCTION)                                                                   \
@@ -36,9 +37,10 @@ struct curl_library {
 };
 #undef CURL_MEMBER
 
-/* Its functions, once curl_library_load() has succeeded. */
+/* libcurl's functions; valid once curl_library_load() has succeeded. */
 extern struct curl_library curl;
-/* Loads and initialises it, once a process. Fails: ERROR_UNAVAILABLE, naming what is missing. Threads: any. */
+/* Loads and initialises libcurl, once per process. Fails: ERROR_UNAVAILABLE, naming what is
+ * missing. Threads: any. */
 MUST_CHECK enum error_code curl_library_load(struct error *err);
 
 #endif

@@ -79,7 +79,7 @@ static unsigned capabilities_of(const void *state)
            (atomic_load(&directory->no_links) ? 0U : STORE_HAS_LINKS);
 }
 
-/* A name with the suffix would be taken for a record's file. */
+/* Refuses a name that ends with the record suffix: it would be taken for the file of a record. */
 static enum error_code check_names(const char *key, struct error *err)
 {
     const size_t suffix = strlen(KEY_WALK_RECORD_SUFFIX);
@@ -112,9 +112,7 @@ static enum error_code artifact_path(const struct directory *directory, const ch
 
 /* --- records --- */
 
-enum {
-    WRITE_COUNT_MAX = 8
-}; /* of a record whose folder is lost each time before it has its name */
+enum { WRITE_COUNT_MAX = 8 }; /* attempts, if the record's folder is lost each time */
 
 static enum error_code put_record(void *state, const char *key, const struct object_body *body,
                                   enum store_durability durability, bool *existed,
@@ -150,7 +148,8 @@ static enum error_code flush_record(void *state, const char *key, struct error *
     return rc == ERROR_NONE ? directory_flush_folders(state, path, err) : rc;
 }
 
-/* One after the other: a local file takes microseconds, and the page cache has most of them. */
+/* Reads the records one after the other. A local file takes microseconds, and most are in the page
+ * cache. */
 static void get_records(void *state, struct object_get *get, size_t count)
 {
     const struct directory *directory = state;
@@ -167,8 +166,9 @@ static bool same_bytes(const struct stored_bytes *a, const struct stored_bytes *
     return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
 
-/* The record is moved aside before it is looked at, so that no other process can put a good one there
- * between look and removal. Was it a good one after all, it is linked back. */
+/* Removes a record if it still equals `seen`. Moves it aside before comparing, so that no other
+ * process can put a good record between comparison and removal. A record that differs is linked
+ * back. */
 static enum error_code discard_record(void *state, const char *key, const struct stored_bytes *seen,
                                       struct error *err)
 {
@@ -218,12 +218,12 @@ static enum error_code mark_folder(const char *folder, struct error *err)
     return rc == ERROR_NONE ? file_replace(mark, "", 0, false, err) : rc;
 }
 
-/* Removes the scratch folder that `path` was in, if that was all. */
+/* Removes the scratch folder that `path` was in, if it is empty. */
 static void remove_empty_scratch(const struct directory *directory, const char *path)
 {
     char folder[FILE_PATH_SIZE];
     if (file_path(folder, NULL, "%s", path) == ERROR_NONE && directory_to_parent(directory, folder))
-        (void)rmdir(folder); /* the space itself holds its lease */
+        (void)rmdir(folder); /* fails on the space itself, which holds its lease */
 }
 
 static enum error_code publish_artifact(void *state, const char *built, const char *key,
@@ -237,7 +237,7 @@ static enum error_code publish_artifact(void *state, const char *built, const ch
     if (rc == ERROR_NONE)
         rc = file_look(built, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_ABSENT)
-        rc = error_set(err, ERROR_IO, "%s was taken away before it was published", built);
+        rc = error_set(err, ERROR_IO, "%s was removed before it was published", built);
     if (rc != ERROR_NONE)
         return rc;
     if (kind == FILE_FOLDER)
@@ -256,9 +256,9 @@ static enum error_code publish_artifact(void *state, const char *built, const ch
     return rc;
 }
 
-/* Files of an artifact that is a folder, and of folders in it. */
+/* A walk over the files of an artifact that is a folder, and of its subfolders. */
 struct file_walk {
-    const char *root, *folder; /* of the artifact; and below it, with a slash behind, or "" */
+    const char *root, *folder; /* of the artifact; the subfolder with a slash at its end, or "" */
     object_file_visitor visit;
     void *context;
 };
@@ -350,7 +350,8 @@ static enum error_code age_of(void *state, const char *key, bool is_ref, int64_t
     return rc;
 }
 
-/* An artifact leaves its name at once and is taken apart in tmp/: no reader meets half of one. */
+/* Removes a key. An artifact is moved to tmp/ by one rename and deleted there, so that no reader
+ * sees half of one. */
 static enum error_code remove_key(void *state, const char *key, struct error *err)
 {
     struct directory *directory = state;

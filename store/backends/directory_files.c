@@ -57,8 +57,8 @@ void directory_remove_empty_parents(const struct directory *directory,
 
 /* --- final names --- */
 
-/* True when the file was linked, whatever link() says: over NFS an answer can be lost and the repeated
- * request then fails with EEXIST (open(2)). */
+/* Returns whether the file was linked, whatever link() returned: over NFS an answer can be lost,
+ * and the repeated request then fails with EEXIST (open(2)). */
 static bool link_was_made(const char *temporary, const char *path)
 {
     struct stat ours, there;
@@ -66,7 +66,8 @@ static bool link_was_made(const char *temporary, const char *path)
            ours.st_ino == there.st_ino;
 }
 
-/* What link() says where there are no hard links; a file that has too many is no sign of that. */
+/* Returns whether this error of link() means that the file system has no hard links. EMLINK does
+ * not. */
 static bool has_no_links(int cause)
 {
     return cause == EPERM || cause == EOPNOTSUPP || cause == ENOSYS;
@@ -102,7 +103,7 @@ enum error_code directory_link_first(struct directory *directory, const char *te
             break;
         if (access(temporary, F_OK) != 0 && errno == ENOENT)
             return error_set(err, ERROR_UNAVAILABLE,
-                             "%s is gone: somebody removed it, or the folder of the store",
+                             "%s is gone: it was removed, or the folder of the store was",
                              temporary);
         const enum error_code rc = directory_make_parents(directory, path, err);
         if (rc != ERROR_NONE)
@@ -131,18 +132,18 @@ enum error_code directory_rename_first(const struct directory *directory, const 
         if (cause != ENOENT || file_is_there(from, &found, NULL) != ERROR_NONE || !found)
             return rc;
     }
-    return error_set(err, ERROR_IO, "%s: the folders above it vanish whenever they are made", path);
+    return error_set(err, ERROR_IO, "%s: its folders are removed each time they are made", path);
 }
 
 /* --- contents --- */
 
-/* Pieces in as few calls as the system allows: a record has many small ones. */
+/* Writes the pieces with as few calls as the system allows, since a record has many small ones. */
 static enum error_code write_pieces(int fd, const struct object_piece *piece, size_t piece_count,
                                     const char *path, struct error *err)
 {
     struct iovec vector[OBJECT_PIECE_COUNT_MAX];
     size_t first = 0,
-           skipped = 0; /* what is written: the pieces before `first`, and so much of it */
+           skipped = 0; /* written so far: the pieces before `first`, and `skipped` bytes of it */
     while (first < piece_count) {
         size_t count = 0;
         for (size_t i = first; i < piece_count; i++, count++) {
@@ -197,7 +198,7 @@ enum error_code directory_write_temporary(struct directory *directory,
     if (directory->is_local)
         spare_files_note(&directory->spares, size, is_spare, clock_thread_seconds() - before);
     if (rc == ERROR_NONE && is_spare && ftruncate(fd, (off_t)size) != 0)
-        rc = error_set_errno(err, ERROR_IO, "%s cannot be cut", path);
+        rc = error_set_errno(err, ERROR_IO, "%s cannot be truncated", path);
     if (rc == ERROR_NONE && durability == STORE_DURABLE && fsync(fd) != 0)
         rc = error_set_errno(err, ERROR_IO, "%s cannot be flushed", path);
     if (rc == ERROR_NONE && durability == STORE_RECOMPUTABLE && directory->is_local)
@@ -209,8 +210,8 @@ enum error_code directory_write_temporary(struct directory *directory,
     return rc;
 }
 
-/* A file of the store is touched and looked at. Where that cannot be done, nothing else writes
- * there either, and this host's clock has to do. */
+/* Touches a file of the store and reads its time. If that fails, nothing else can write there
+ * either, and this host's clock is used. */
 int64_t directory_now(const struct directory *directory)
 {
     char path[FILE_PATH_SIZE];

@@ -47,7 +47,8 @@ static enum error_code next_of_text(void *context, uint64_t offset,
     return ERROR_NONE;
 }
 
-/* Flushed before it counts: what a ref names is, too. */
+/* Replaces a ref. The new text is flushed before the rename, because a ref must not be lost when
+ * the record that it names is not. */
 static enum error_code replace_ref(struct directory *directory, const char *path, const char *text,
                                    struct error *err)
 {
@@ -78,9 +79,8 @@ static enum error_code set_ref(void *state, const char *name, const char *text, 
     return rc;
 }
 
-/* Takes a lock over all refs for whoever changes one; the caller closes *fd. A file system without
- * locks has none to give, and two
- * hosts that exchange the same ref within microseconds may both succeed there. */
+/* Locks all refs for a process that changes one; the caller closes *fd. A file system without locks
+ * gives none: two hosts that exchange the same ref there within microseconds may both succeed. */
 static enum error_code lock_refs(const struct directory *directory, int *fd, struct error *err)
 {
     char path[FILE_PATH_SIZE];
@@ -96,7 +96,8 @@ static enum error_code lock_refs(const struct directory *directory, int *fd, str
     while (flock(*fd, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
         if (clock_ms() >= end) {
             (void)close(*fd);
-            return error_set(err, ERROR_UNAVAILABLE, "%s: another has held it for %lld ms", path,
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "%s: another process has held this lock for %lld ms", path,
                              (long long)directory->timeout_ms);
         }
         clock_sleep_ms(LOCK_POLL_MS);
@@ -104,7 +105,7 @@ static enum error_code lock_refs(const struct directory *directory, int *fd, str
     return ERROR_NONE;
 }
 
-/* Unlocks before closing: a close that fails may leave the descriptor open, and with it the lock. */
+/* Unlocks before closing: a failed close may leave the descriptor open, and with it the lock. */
 static void unlock_refs(int fd)
 {
     (void)flock(fd, LOCK_UN);

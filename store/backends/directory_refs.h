@@ -1,8 +1,8 @@
 /*
  * directory_refs - the refs of a directory store: small files below switch/, replaced by rename.
  *
- * `state` is a struct directory; each function is the entry of that name in struct object_backend
- * (store/objects/object_store.h), which says what it does.
+ * `state` is a struct directory. Each function is the entry of that name in struct object_backend
+ * (store/objects/object_store.h), which documents it.
  */
 #ifndef STORE_BACKENDS_DIRECTORY_REFS_H
 #define STORE_BACKENDS_DIRECTORY_REFS_H

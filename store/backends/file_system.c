@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <sys/vfs.h>
 
-/* statfs(2), and the sources of what is not in its list. */
+/* The types of network file systems: from statfs(2), and from the sources of those that it does not
+ * list. */
 static const unsigned long network_type[] = {
     0x6969,     /* NFS */
     0x517b,     /* SMB */

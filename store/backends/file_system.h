@@ -1,18 +1,20 @@
 /*
- * file_system - what kind of file system a folder lies on.
+ * file_system - tells local file systems from those of a network.
  *
- * On a local disk a file may be mapped: it stays readable when somebody removes it, and its pages come from this host's own
- * memory. Over a network the removal by another host ends a mapped read with SIGBUS, and pages that are written
- * ahead to spare faults are written over the network.
+ * A file on a local disk may be mapped: it stays readable after it is removed, and its pages come
+ * from this host's memory. Over a network, a mapped read ends with SIGBUS if another host removes
+ * the file, and pages that are written ahead to save page faults are sent over the network.
  */
 #ifndef STORE_BACKENDS_FILE_SYSTEM_H
 #define STORE_BACKENDS_FILE_SYSTEM_H
 
 #include <stdbool.h>
 
-/* Whether `path` is on a file system of this host; false when it cannot be told. */
+/* Returns whether `path` is on a file system of this host. Returns false if this cannot be found
+ * out. */
 bool file_system_is_local(const char *path);
-/* The same by the number that statfs(2) has for it. What is not known to be a network's is local. */
+/* Returns the same for the f_type of statfs(2). A type that is not a known network file system
+ * counts as local. */
 bool file_system_type_is_local(unsigned long type);
 
 #endif

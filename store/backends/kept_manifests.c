@@ -30,7 +30,7 @@ void kept_manifests_put(struct kept_manifests *kept, const char *key, const char
 {
     char *copy = memory_alloc(strlen(text) + 1, 1);
     if (!copy)
-        return; /* it is read again then */
+        return; /* without a copy the manifest is read again */
     memcpy(copy, text, strlen(text) + 1);
     (void)pthread_mutex_lock(&kept->lock);
     struct kept_manifest *at = entry_of(kept, key);

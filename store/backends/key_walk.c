@@ -10,13 +10,13 @@
 enum entry_kind { ENTRY_FOLDER, ENTRY_RECORD, ENTRY_ARTIFACT };
 
 struct entry {
-    char name[KEY_SIZE + 2]; /* as keys see it */
+    char name[KEY_SIZE + 2]; /* the part of the key */
     enum entry_kind kind;
 };
 
 struct walk {
     const char *root;
-    const char *folder; /* key of the folder with a slash behind it, or "" */
+    const char *folder; /* key of the folder with a slash at its end, or "" */
     struct entry *entry;
     size_t count, capacity;
 };
@@ -57,7 +57,8 @@ static enum error_code add_entry(void *context, const char *name, struct error *
         rc = file_look(path, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_FOLDER)
         rc = key_walk_is_artifact(path, &is_artifact, err);
-    if (rc != ERROR_NONE || kind == FILE_ABSENT) /* removed since the folder was read */
+    /* the entry was removed since the folder was read */
+    if (rc != ERROR_NONE || kind == FILE_ABSENT)
         return rc;
     struct entry *entry = &walk->entry[walk->count++];
     if (kind == FILE_PLAIN && is_record_name(name)) {
@@ -77,7 +78,7 @@ static int entry_order(const void *a, const void *b)
     return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
-/* Whether `key` is behind `after`, or a folder that something behind it may lie in. */
+/* Returns whether `key` comes after `after`, or is a folder that may contain such a key. */
 static bool is_behind(const char *key, enum entry_kind kind, const char *after)
 {
     return strcmp(key, after) > 0 ||

@@ -25,7 +25,8 @@ enum error_code memory_artifact_scratch(void *state, char path[FILE_PATH_SIZE], 
     return rc == ERROR_NONE ? file_make_folders(path, err) : rc;
 }
 
-/* Files on their way in; the last of them, without a name, is the artifact itself. */
+/* An artifact that is being put: its files, and last an item without a name, which is the artifact
+ * itself. */
 struct arrival {
     struct memory_place *place;
     const char *path, *key;
@@ -76,7 +77,7 @@ static enum error_code take_artifact(struct arrival *a, struct error *err)
     enum file_kind kind = FILE_ABSENT;
     enum error_code rc = file_look(a->path, &kind, err);
     if (rc == ERROR_NONE && kind == FILE_ABSENT)
-        rc = error_set(err, ERROR_IO, "%s was taken away before it was published", a->path);
+        rc = error_set(err, ERROR_IO, "%s was removed before it was published", a->path);
     if (rc == ERROR_NONE)
         rc = kind == FILE_FOLDER ? file_list(a->path, take_entry, a, err)
                                  : take_file(a, a->path, "", err);
@@ -105,7 +106,7 @@ static enum error_code no_artifact(const char *key, struct error *err)
     return error_set(err, ERROR_NOT_FOUND, "artifact %s is not in the store", key);
 }
 
-/* The file of an artifact behind `last`; false: there are no more. */
+/* Finds the file of an artifact after `last`. Returns false if there are no more. */
 static bool next_file(struct memory_place *place, const char *key, const char *last, bool is_first,
                       char file[MEMORY_FILE_NAME_SIZE], uint64_t *size)
 {
@@ -120,7 +121,7 @@ static bool next_file(struct memory_place *place, const char *key, const char *l
     return true;
 }
 
-/* Visits without the lock, since a visitor may read. */
+/* Visits the files without holding the lock, since a visitor may read. */
 enum error_code memory_artifact_files(void *state, const char *key, object_file_visitor visit,
                                       void *context, struct error *err)
 {

@@ -1,5 +1,6 @@
 /*
- * memory_artifacts - the artifacts of a store in memory: functions of its table (object_store.h).
+ * memory_artifacts - the artifacts of a store in memory: entries of its object_backend
+ * (object_store.h).
  */
 #ifndef STORE_BACKENDS_MEMORY_ARTIFACTS_H
 #define STORE_BACKENDS_MEMORY_ARTIFACTS_H
@@ -17,7 +18,7 @@ MUST_CHECK enum error_code memory_artifact_files(void *state, const char *key,
 MUST_CHECK enum error_code memory_artifact_read(void *state, const char *key, const char *file,
                                                 uint64_t offset, void *buffer, size_t size,
                                                 size_t *got, struct error *err);
-/* With the lock. One that is not there is fine. */
+/* Removes an artifact. Succeeds if there is none. The caller holds memory_store_lock. */
 void memory_artifact_drop(struct memory_place *place, const char *key);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { PLACE_COUNT = 16 };
 
-static struct memory_place places[PLACE_COUNT]; /* with the lock */
+static struct memory_place places[PLACE_COUNT]; /* guarded by memory_store_lock */
 
 /* --- open and close --- */
 
@@ -44,7 +44,7 @@ static enum error_code open_memory(const char *name, const struct object_options
     return rc;
 }
 
-/* What was put stays. */
+/* Does nothing: the content stays. */
 static void close_memory(void *state)
 {
     (void)state;
@@ -78,7 +78,7 @@ void memory_store_forget(const char *name)
         while (place->first)
             memory_item_drop(&place->first);
         if (*place->scratch && file_remove_all(place->scratch, NULL) != ERROR_NONE) {
-            /* what is left in a folder for temporary files goes with it */
+            /* the failure is ignored: a scratch folder is left in the folder for temporary files */
         }
         *place = (struct memory_place){0};
     }
@@ -127,7 +127,7 @@ static enum error_code put_record(void *state, const char *key, const struct obj
     (void)pthread_mutex_unlock(&memory_store_lock);
     if (!puts || rc != ERROR_NONE)
         free(data);
-    return rc; /* else the item has it. NOLINT(clang-analyzer-unix.Malloc) */
+    return rc; /* on success the item owns it. NOLINT(clang-analyzer-unix.Malloc) */
 }
 
 static enum error_code get_record(struct memory_place *place, const char *key,
@@ -221,13 +221,13 @@ static bool is_below(const char *key, const char *prefix)
     return !size || (strncmp(key, prefix, size) == 0 && key[size] == '/');
 }
 
-/* Visits without the lock, since a visitor may put or remove. */
+/* Visits the items without holding the lock, since a visitor may put or remove. */
 static enum error_code visit_items(struct memory_place *place, const char *prefix,
                                    const char *after, bool refs, store_visitor visit, void *context,
                                    struct error *err)
 {
     char key[KEY_SIZE];
-    int kind = ITEM_NOTE; /* behind all that is listed of the key `after` */
+    int kind = ITEM_NOTE; /* after all items of the key `after` that are listed */
     enum error_code rc = ERROR_NONE;
     must(text_copy(key, sizeof key, after));
     for (bool found = true; rc == ERROR_NONE && found;) {

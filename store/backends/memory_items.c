@@ -81,5 +81,5 @@ enum error_code memory_item_put_copy(struct memory_place *place, enum memory_ite
     const enum error_code rc = memory_item_put(place, kind, key, "", data, size, err);
     if (rc != ERROR_NONE)
         free(data);
-    return rc; /* else the item has it. NOLINT(clang-analyzer-unix.Malloc) */
+    return rc; /* on success the item owns it. NOLINT(clang-analyzer-unix.Malloc) */
 }

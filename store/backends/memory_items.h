@@ -1,5 +1,6 @@
 /*
- * memory_items - what lies in a store in memory: bytes by kind, key and file, in a list that is sorted by them.
+ * memory_items - the items of a store in memory: a list of byte arrays, sorted by key, kind and
+ * file.
  */
 #ifndef STORE_BACKENDS_MEMORY_ITEMS_H
 #define STORE_BACKENDS_MEMORY_ITEMS_H
@@ -15,7 +16,7 @@
 
 enum { MEMORY_FILE_NAME_SIZE = 128 };
 
-/* In the order in which a key's items are listed. */
+/* The kinds of items, in the order in which the items of one key are listed. */
 enum memory_item_kind { ITEM_RECORD, ITEM_ARTIFACT, ITEM_FILE, ITEM_REF, ITEM_NOTE };
 
 struct memory_item {
@@ -24,29 +25,30 @@ struct memory_item {
     char file[MEMORY_FILE_NAME_SIZE]; /* of an artifact */
     uint8_t *data;                    /* [size] */
     size_t size;
-    int64_t put_ms;           /* of the process's clock */
+    int64_t put_ms;           /* by the clock of the process */
     struct memory_item *next; /* in the order of keys, kinds and files */
 };
 
 struct memory_place {
-    char name[FILE_PATH_SIZE]; /* "": free */
+    char name[FILE_PATH_SIZE]; /* "" if the place is free */
     struct memory_item *first;
-    char scratch[FILE_PATH_SIZE]; /* "": none yet */
+    char scratch[FILE_PATH_SIZE]; /* "" if none was made yet */
     int scratch_count;
 };
 
 extern pthread_mutex_t
-    memory_store_lock; /* over all places; held while the functions below are called */
+    memory_store_lock; /* guards all places; held by the caller of the functions below */
 
-/* Where the item is, or would be put. */
+/* Returns the link to the item, or the link where it would be inserted (*found false). */
 struct memory_item **memory_item_find_file(struct memory_place *place, enum memory_item_kind kind,
                                            const char *key, const char *file, bool *found);
-/* NULL: there is none. */
+/* Returns the link to the item, or NULL if there is none. */
 struct memory_item **memory_item_find(struct memory_place *place, enum memory_item_kind kind,
                                       const char *key);
 void memory_item_drop(struct memory_item **at);
 enum error_code memory_item_no_memory(const char *key, struct error *err);
-/* In the place of what was there. Its bytes are given by the caller, who still has them after a failure. */
+/* Puts an item in place of the one that was there. Takes `data` from the caller, unless it
+ * fails. */
 MUST_CHECK enum error_code memory_item_put(struct memory_place *place, enum memory_item_kind kind,
                                            const char *key, const char *file, uint8_t *data,
                                            size_t size, struct error *err);

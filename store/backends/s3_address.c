@@ -12,13 +12,14 @@ enum { HTTP_PORT = 80, HTTPS_PORT = 443 };
 
 static const char lower_and_digits[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-/* As they stand in the address; "" when they do not. */
+/* The parameters in the address; "" for those that are missing. */
 struct parameters {
     char endpoint[S3_HOST_SIZE], region[S3_NAME_SIZE], style[S3_NAME_SIZE], ca[FILE_PATH_SIZE],
         profile[S3_NAME_SIZE];
 };
 
-/* An address may hold a secret by mistake, so that messages show its bucket at most. */
+/* Parses the bucket. An address may contain a secret by mistake, so messages show at most its
+ * bucket. */
 static enum error_code take_bucket(const char **at, struct s3_address *out, struct error *err)
 {
     const size_t size = strcspn(*at, "/?");
@@ -36,7 +37,7 @@ static enum error_code take_bucket(const char **at, struct s3_address *out, stru
     return ERROR_NONE;
 }
 
-/* Names as in keys, joined by '/'; slashes at the ends are nothing. */
+/* Parses the prefix: names as in keys, joined by '/'. Slashes at its ends are ignored. */
 static enum error_code take_prefix(const char **at, struct s3_address *out, struct error *err)
 {
     size_t size = strcspn(*at, "?"), to = 0;
@@ -95,7 +96,7 @@ static enum error_code take_parameter(const struct s3_address *address, const ch
     }
     return error_set(err, ERROR_INVALID,
                      "store s3://%s: expected endpoint=URL, region=NAME, style=path|host, ca=FILE "
-                     "or profile=NAME behind the '?', joined by '&', found '%.*s'",
+                     "or profile=NAME after the '?', joined by '&', found '%.*s'",
                      address->bucket, (int)strcspn(text, "=&"), text);
 }
 
@@ -110,7 +111,7 @@ static enum error_code take_parameters(const char *at, struct s3_address *out, s
     return rc;
 }
 
-/* The first of the parameter, the variables, and the profile's line that says something; else "". */
+/* Copies the first value that is set: the parameter, a variable, the profile's line; else "". */
 static enum error_code choose(const char *given, const char *const *variable, const char *line,
                               const char *profile, char *out, size_t size, struct error *err)
 {
@@ -128,7 +129,7 @@ static enum error_code choose(const char *given, const char *const *variable, co
     return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
-/* http[s]://host[:port] */
+/* Parses http[s]://host[:port]. */
 static enum error_code take_endpoint(const char *endpoint, struct s3_address *out,
                                      struct error *err)
 {
@@ -184,7 +185,7 @@ static enum error_code choose_all(const struct parameters *p, struct s3_address 
         must(text_copy(out->region, sizeof out->region, "us-east-1"));
     if (rc == ERROR_NONE && strspn(out->region, "abcdefghijklmnopqrstuvwxyz0123456789-_"
                                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < strlen(out->region))
-        rc = error_set(err, ERROR_INVALID, "store s3://%s: '%s' is no name of a region",
+        rc = error_set(err, ERROR_INVALID, "store s3://%s: '%s' is not the name of a region",
                        out->bucket, out->region);
     if (rc == ERROR_NONE)
         rc = choose(p->ca, of_ca, "ca_bundle", out->profile, out->ca, sizeof out->ca, err);
@@ -216,7 +217,7 @@ enum error_code s3_address_parse(const char *place, struct s3_address *out, stru
     return rc == ERROR_NONE ? choose_all(&parameters, out, err) : rc;
 }
 
-/* "http://host:8333"; AWS' own without. */
+/* Returns the port of "http://host:8333", or the scheme's default; "" is AWS, over https. */
 static int64_t port_of(const char *endpoint)
 {
     static const char plain[] = "http://";

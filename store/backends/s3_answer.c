@@ -17,7 +17,8 @@ void s3_answer_forget(struct s3_request *r)
     r->etag[0] = r->found_writer[0] = '\0';
 }
 
-/* The value of a header line of that name, without blanks at its ends; NULL: another name, or too long. */
+/* Copies the value of a header line without blanks at its ends. Returns NULL if the line has
+ * another name, or is too long. */
 static const char *header_value(const char *line, size_t size, const char *name, char *out,
                                 size_t out_size)
 {
@@ -44,7 +45,7 @@ static void take_number(const char *text, uint64_t *out)
         *out = (uint64_t)number;
 }
 
-/* "Wed, 21 Oct 2015 07:28:00 GMT", the one form that HTTP has today. */
+/* Parses "Wed, 21 Oct 2015 07:28:00 GMT", the only form that HTTP allows for new dates. */
 static void take_date(const char *text, int64_t *out)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -1,4 +1,5 @@
-/* s3_answer - what an answer of S3 says: its header lines, and what a status and a code of failure mean. No state. */
+/* s3_answer - interprets an answer of S3: its header lines, and its status and failure code. No
+ * state. */
 #ifndef STORE_BACKENDS_S3_ANSWER_H
 #define STORE_BACKENDS_S3_ANSWER_H
 
@@ -8,16 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Sets back what an attempt before has left in a request; `answer` keeps its room. */
+/* Clears what an earlier attempt left in a request. `answer` keeps its memory. */
 void s3_answer_forget(struct s3_request *request);
 
-/* Takes what a header line [size] says of the object: its ETag, its writer, the bytes of the whole. */
+/* Reads what a header line [size] says about the object: its ETag, its writer, its whole size. */
 void s3_answer_header(struct s3_request *request, const char *line, size_t size);
 
-/* Whether a failure may pass by itself, by its HTTP status and its code ("" when there is none). */
+/* Returns whether a failure with this HTTP status and code ("" if none) may pass if the request is
+ * repeated. */
 bool s3_answer_may_pass(int status, const char *code);
 
-/* What a failure that does not pass is called here. */
+/* Returns the error code for a failure that repeating the request does not cure. */
 enum error_code s3_answer_code(int status, const char *code);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * Artifacts in a bucket. Declared in s3_place.h.
  *
- * Files are put first, each under a name that only this attempt has; the manifest that names them is put last, unless one is there: the
- * artifact appears with it, whole. Who has won removes what attempts that ended early left under the same key.
+ * Files are put first, under names that only this attempt uses. The manifest that lists them is put
+ * last, unless there is one: with it the artifact appears, whole. The winner removes the files that
+ * unfinished attempts left under the same key.
  */
 #include "common/base/host.h"
 #include "common/base/memory.h"
@@ -61,8 +62,8 @@ static enum error_code read_manifest_once(void *state, const char *key, char **t
     return rc;
 }
 
-/* The manifest, checked, and read a second time if it is damaged: that may have happened on its
- * way here. *text: memory_free(). */
+/* Reads the manifest and checks it. Reads a damaged one a second time, because the damage may have
+ * happened on the way. The caller frees *text with memory_free(). */
 static enum error_code read_manifest(void *state, const char *key, char **text,
                                      char attempt[ARTIFACT_ATTEMPT_SIZE], struct error *err)
 {
@@ -129,7 +130,8 @@ static enum error_code read_text(void *context, void *to, size_t size, struct er
     return ERROR_NONE;
 }
 
-/* *existed: another attempt's stands. Ours may be there although the request met one: its first answer was lost. */
+/* Puts the manifest. *existed: the manifest of another attempt is there. If the request found a
+ * manifest, it may be ours, from a first try whose answer was lost; the attempt tells. */
 static enum error_code put_manifest(struct arrival *a, bool *existed, struct error *err)
 {
     char object[S3_OBJECT_SIZE], attempt[ARTIFACT_ATTEMPT_SIZE] = "", *text = NULL;
@@ -145,11 +147,11 @@ static enum error_code put_manifest(struct arrival *a, bool *existed, struct err
     return rc;
 }
 
-/* Removes files of attempts under a key. */
+/* A removal of files of attempts under a key. */
 struct removal {
     struct s3_place *place;
     const char *key;
-    const char *attempt; /* of this one alone, or, with `others`, of all but this one */
+    const char *attempt; /* remove only this attempt or, with `others`, all but this one */
     bool others;
 };
 
@@ -200,9 +202,10 @@ enum error_code s3_artifact_publish(void *state, const char *path, const char *k
         rc = put_manifest(&a, existed, err);
     memory_free(a.text);
     if (rc != ERROR_NONE) {
-        /* After a lost answer the manifest may be on its way: nothing that it names goes. */
+        /* If the answer was lost, the manifest may still arrive, so its files must stay. */
         if (rc != ERROR_UNAVAILABLE)
-            error_ignore(remove_files(a.place, key, a.attempt, false, NULL)); /* who wins does */
+            /* if that fails, the winner removes them */
+            error_ignore(remove_files(a.place, key, a.attempt, false, NULL));
         return rc;
     }
     rc = remove_files(a.place, key, a.attempt, !*existed, err);
@@ -223,7 +226,7 @@ enum error_code s3_artifact_files(void *state, const char *key, object_file_visi
     return rc;
 }
 
-/* What is wanted of a file, and where it goes. */
+/* A range of a file that is to be read, and its destination. */
 struct read_wish {
     uint64_t offset;
     void *buffer; /* [size] */
@@ -261,7 +264,7 @@ enum error_code s3_artifact_read(void *state, const char *key, const char *file,
     if (rc != ERROR_NOT_FOUND || !was_kept)
         return rc;
     kept_manifests_forget(&((struct s3_place *)state)->manifests,
-                          key); /* it was removed, and may have been made again */
+                          key); /* the artifact was removed, and may have been made again */
     return read_of_manifest(state, key, file, &wish, got, &was_kept, err);
 }
 

@@ -13,7 +13,7 @@ static const char mark_object[] = "!store", mark_text[] = "graphmill store v1\n"
 
 /* --- open and close --- */
 
-/* Puts the mark, or finds it. */
+/* Puts the mark of a store, or looks for it. */
 static enum error_code look_for_store(struct s3_client *client, bool makes, struct error *err)
 {
     const struct s3_address *address = s3_client_address(client);
@@ -38,10 +38,11 @@ static enum error_code look_for_store(struct s3_client *client, bool makes, stru
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, rc, "there is no store at s3://%s/%s (%s)", address->bucket,
                          address->prefix, address->host);
-    return rc == ERROR_BUSY ? ERROR_NONE : rc; /* somebody else has put it */
+    return rc == ERROR_BUSY ? ERROR_NONE : rc; /* another process has put the mark */
 }
 
-/* An endpoint that does not answer is said sooner than in the middle of work. */
+/* Looks for the store with a short timeout, so that an endpoint that does not answer is reported at
+ * open. */
 static enum error_code find_store(const struct s3_address *address,
                                   const struct object_options *options, struct error *err)
 {
@@ -114,7 +115,7 @@ static void name_record(const char *key, char object[S3_OBJECT_SIZE])
     (void)snprintf(object, S3_OBJECT_SIZE, "%s!record", key);
 }
 
-/* What S3 has answered for is on its disks, as far as it ever is. */
+/* Puts a record. Durability is ignored: S3 answers only when the object is on its disks. */
 static enum error_code put_record(void *state, const char *key, const struct object_body *body,
                                   enum store_durability durability, bool *existed,
                                   struct error *err)
@@ -151,7 +152,8 @@ static void get_records(void *state, struct object_get *get, size_t count)
     }
 }
 
-/* Read once more, for its ETag: what stands there now goes if it is what was seen, and only that. */
+/* Removes a record if it still equals `seen`. Reads it again for its ETag, so that the removal
+ * fails if another object replaces it meanwhile. */
 static enum error_code discard_record(void *state, const char *key, const struct stored_bytes *seen,
                                       struct error *err)
 {

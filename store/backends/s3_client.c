@@ -24,27 +24,27 @@ enum {
     LONGEST_BACKOFF_MS = 3000,
     CONNECT_MS = 5000,
     POLL_MS = 100,
-    BYTES_A_MS = 64,        /* the slowest that a request may be: 64 KiB a second */
-    FAILURE_MAX = 64 << 10, /* bytes of an answer that says what went wrong */
+    BYTES_A_MS = 64,        /* the slowest rate that is allowed: 64 KiB a second */
+    FAILURE_MAX = 64 << 10, /* bytes that are kept of a failure's answer */
     URL_SIZE = S3_PATH_SIZE + S3_QUERY_SIZE + S3_HOST_SIZE + 16,
 };
 
 static const char *const method_name[] = {"GET", "HEAD", "PUT", "POST", "DELETE"};
 
-/* One request on its way. */
+/* One request in flight. */
 struct slot {
     CURL *easy;
     struct curl_slist *headers;
-    struct s3_request *request; /* NULL: free */
-    int64_t moved, moved_at_ms; /* bytes so far, and when the last one came or went */
+    struct s3_request *request; /* NULL if the slot is free */
+    int64_t moved, moved_at_ms; /* bytes so far, and the time of the last one */
     int64_t idle_ms;
     bool overflowed;
-    bool has_head; /* all header lines of the answer have come: curl takes half of them for all */
-    enum error_code memory; /* of the answer */
+    bool has_head; /* all header lines have arrived; curl accepts half of them as complete */
+    enum error_code memory; /* result of storing the answer */
     char problem[CURL_ERROR_SIZE];
 };
 
-/* What one call works with; kept for the next one, with its connections. */
+/* The curl handles of one call. A lane is kept, with its connections, for the next call. */
 struct lane {
     CURLM *multi;
     struct slot slot[S3_AT_ONCE];
@@ -55,18 +55,18 @@ struct lane {
 struct s3_client {
     struct s3_address address;
     int64_t timeout_ms;
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* guards the members below */
     struct lane *free_lanes;
     struct s3_credentials credentials;
 };
 
-/* What is known of a request between its attempts. */
+/* The state of a request between its attempts. */
 struct progress {
     int64_t begun_ms, deadline_ms, next_ms;
     int attempts;
     bool runs, is_done, renewed, was_short;
     char payload[S3_SHA256_TEXT_SIZE];
-    char last[256]; /* why the last attempt did not count */
+    char last[256]; /* the failure of the last attempt */
 };
 
 /* --- open and close --- */
@@ -136,7 +136,8 @@ static struct lane *lane_new(void)
     return NULL;
 }
 
-/* A free one of this process: connections that a parent had before a fork are still the parent's. */
+/* Takes a free lane of this process. After a fork, the lanes of the parent have connections that
+ * the parent still uses. */
 static struct lane *lane_take(struct s3_client *client)
 {
     (void)pthread_mutex_lock(&client->lock);
@@ -180,7 +181,7 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
         memcpy(r->into + r->answer_size, bytes, size);
     } else {
         if (!good && r->answer_size + size > FAILURE_MAX)
-            return size; /* nobody reads so much of a failure */
+            return size; /* the rest of a long failure is dropped */
         slot->memory = memory_grow(&r->answer, &r->answer_room, r->answer_size + size + 1,
                                    "an answer of S3", NULL);
         if (slot->memory != ERROR_NONE)
@@ -238,7 +239,7 @@ static bool add_conditions(struct slot *slot)
                    (unsigned long long)(r->offset + size - 1));
     if (added && r->has_range)
         added = add_header(slot, "Range", range);
-    /* What curl would add of itself. */
+    /* Replaces headers that curl would add. */
     return added && add_header(slot, "Content-Type", "application/octet-stream") &&
            (slot->headers = curl.curl_slist_append(slot->headers, "Expect:")) != NULL;
 }
@@ -283,7 +284,7 @@ static void set_options(const struct s3_client *client, struct slot *slot, const
 {
     CURL *easy = slot->easy;
     const struct s3_request *r = slot->request;
-    curl.curl_easy_reset(easy); /* its connections stay */
+    curl.curl_easy_reset(easy); /* keeps the connections */
     (void)curl.curl_easy_setopt(easy, CURLOPT_URL, url);
     (void)curl.curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl.curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -358,7 +359,8 @@ static void end_attempt(struct lane *lane, struct slot *slot, struct progress *p
 
 /* --- what becomes of an attempt --- */
 
-/* Expired credentials may have been renewed in their file. */
+/* Reads the credentials again if the server calls them expired, since their file may have been
+ * renewed. Returns whether that was done; each request does it at most once. */
 static bool renew_credentials(struct s3_client *client, const char *code, struct progress *p)
 {
     struct s3_credentials fresh;
@@ -374,7 +376,8 @@ static bool renew_credentials(struct s3_client *client, const char *code, struct
     return true;
 }
 
-/* Whether what came cannot be all: fewer bytes of a range than the object has there, or a list that is no XML. */
+/* Returns whether the answer must be incomplete: a range with fewer bytes than the object has
+ * there, or a list that is not XML. */
 static bool is_short(const struct s3_request *r)
 {
     char text[8];
@@ -388,7 +391,7 @@ static bool is_short(const struct s3_request *r)
                    : r->answer_size < (left < r->range_size ? left : r->range_size);
 }
 
-/* An answer has come, whole. True: the request is tried again. */
+/* Judges a whole answer. Returns whether the request is to be repeated. */
 static bool judge_answer(struct s3_client *client, struct s3_request *r, struct progress *p)
 {
     char name[FILE_PATH_SIZE];
@@ -397,7 +400,8 @@ static bool judge_answer(struct s3_client *client, struct s3_request *r, struct 
     /* A completed upload may fail after its "200 OK" went out. */
     if (bad || (r->method == S3_POST && !r->into))
         bad = s3_xml_failure(r->answer, r->answer_size, &failure) || bad;
-    if (!bad && is_short(r) && !p->was_short) { /* what is stored so says it a second time */
+    /* if the object really is so, the next answer is the same */
+    if (!bad && is_short(r) && !p->was_short) {
         p->was_short = true;
         (void)snprintf(p->last, sizeof p->last, "an answer of %zu bytes is not whole",
                        r->answer_size);
@@ -420,7 +424,7 @@ static bool judge_answer(struct s3_client *client, struct s3_request *r, struct 
     return false;
 }
 
-/* No answer, or not a whole one. True: the request is tried again. */
+/* Judges a missing or broken answer. Returns whether the request is to be repeated. */
 static bool judge_failure(struct s3_client *client, const struct slot *slot, CURLcode code,
                           struct progress *p)
 {
@@ -492,7 +496,7 @@ struct performance {
     size_t count, done;
 };
 
-/* Begins what is due, as far as slots are free. How long until the next is due. */
+/* Begins the attempts that are due while slots are free. Returns how long until the next is due. */
 static int64_t begin_due(struct performance *w)
 {
     int64_t wait = POLL_MS;

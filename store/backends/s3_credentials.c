@@ -39,7 +39,7 @@ static enum error_code from_file(enum s3_file file, const char *profile, struct 
         rc = s3_profile_get(file, profile, "aws_secret_access_key", out->secret, sizeof out->secret,
                             err);
         if (rc == ERROR_NOT_FOUND)
-            return error_context(err, ERROR_INVALID, "a key without its secret");
+            return error_context(err, ERROR_INVALID, "an access key without its secret");
     }
     if (rc == ERROR_NONE) {
         rc = s3_profile_get(file, profile, "aws_session_token", out->token, sizeof out->token, err);
@@ -49,7 +49,7 @@ static enum error_code from_file(enum s3_file file, const char *profile, struct 
     return rc;
 }
 
-/* They go into header lines. */
+/* Returns whether a text may be part of a header line. */
 static bool is_printable(const char *text)
 {
     for (; *text; text++)

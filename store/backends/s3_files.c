@@ -19,20 +19,20 @@
 enum { TIMEOUT_MS = 60 * 1000, PIECE_BYTES = 4 << 20, READS_MAX = 4 };
 
 struct s3_entry {
-    char *name; /* of the object, whole; owned */
+    char *name; /* full name of the object; owned */
     char etag[S3_ETAG_SIZE];
     uint64_t size;
 };
 
 struct s3_files {
     struct s3_client *client;    /* of the bucket, without a prefix */
-    char folder[S3_PREFIX_SIZE]; /* that names are below: "" or with '/' at its end */
-    char name[S3_PREFIX_SIZE];   /* in there, of a file or a folder, or a pattern */
-    char listed[S3_PREFIX_SIZE]; /* what names have to begin with to be in the list */
+    char folder[S3_PREFIX_SIZE]; /* folder of all names: "" or with '/' at its end */
+    char name[S3_PREFIX_SIZE];   /* file, folder or pattern in that folder */
+    char listed[S3_PREFIX_SIZE]; /* prefix of the names in the list */
     bool is_one, is_pattern;
     struct s3_entry *entry; /* sorted by name */
     size_t count, room;
-    /* The list as it is read. */
+    /* The state while the list is read. */
     struct s3_entry next;
     char token[S3_XML_TEXT_MAX + 1];
     bool is_truncated;
@@ -55,7 +55,8 @@ void s3_files_close(struct s3_files *files)
     memory_free(files);
 }
 
-/* Of a path, where the name or the pattern in it begins, which is behind the last '/' before any of `*` and `[`. */
+/* Returns where the name or pattern of a path begins: after the last '/' that precedes the first
+ * `*` or `[`. */
 static size_t name_begins(const char *path, size_t size)
 {
     size_t end = 0;
@@ -101,7 +102,7 @@ void s3_files_add_to_sum(const struct s3_files *files, struct checksum_stream *s
 
 /* --- the list --- */
 
-/* A name that would lead out of the folder, or cannot be one of a file here. */
+/* Returns whether a name can be a local file below the folder, without leading out of it. */
 static bool is_file_name(const char *name)
 {
     for (const char *at = name; *at;) {
@@ -113,7 +114,8 @@ static bool is_file_name(const char *name)
     return *name && strlen(name) < FILE_PATH_SIZE / 2;
 }
 
-/* Whether the object is what the address says: the name, something below it ("my" lists "my-other", too), or one that fits. */
+/* Returns whether the address means this object: it has the name, or is below it (the prefix "my"
+ * also lists "my-other"), or it matches the pattern. */
 static bool is_meant(const struct s3_files *files, const char *below)
 {
     const size_t size = strlen(files->name);
@@ -126,7 +128,7 @@ static bool is_meant(const struct s3_files *files, const char *below)
     return begins_so && (!below[size] || below[size] == '/');
 }
 
-/* Takes the object that was described last. */
+/* Takes the object that was read last into the list. */
 static enum error_code take_entry(struct s3_files *files, struct error *err)
 {
     struct s3_entry entry = files->next;
@@ -137,8 +139,8 @@ static enum error_code take_entry(struct s3_files *files, struct error *err)
     }
     enum error_code rc = ERROR_NONE;
     if (!is_file_name(name_below(files, &entry)))
-        rc = error_set(err, ERROR_INPUT, "the object %.200s has no name that a file can have",
-                       entry.name);
+        rc = error_set(err, ERROR_INPUT,
+                       "the name of the object %.200s cannot be the name of a file", entry.name);
     if (rc == ERROR_NONE)
         rc = memory_grow(&files->entry, &files->room, files->count + 1, "a list of objects", err);
     if (rc == ERROR_NONE)
@@ -201,7 +203,7 @@ static enum error_code read_page(struct s3_files *files, struct error *err)
     if (rc == ERROR_NONE)
         rc = s3_xml_visit(request.answer, request.answer_size, take_element, files, err);
     if (rc == ERROR_NONE && files->is_truncated && !*files->token)
-        rc = error_set(err, ERROR_IO, "S3 lists a page and does not say where the next one is");
+        rc = error_set(err, ERROR_IO, "S3 lists a page without the token of the next one");
     s3_request_release(&request);
     return rc;
 }
@@ -212,7 +214,7 @@ static int compare_entries(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* One that has the pattern for a name is meant alone. */
+/* Keeps only the object whose name equals the pattern itself, if there is one. */
 static void take_literal(struct s3_files *files)
 {
     for (size_t i = 0; files->is_pattern && i < files->count; i++) {
@@ -227,7 +229,7 @@ static void take_literal(struct s3_files *files)
     }
 }
 
-/* A file and a folder of the same name: which of them is meant nobody knows. */
+/* Sorts the list. Refuses a file and a folder of the same name, because the address means both. */
 static enum error_code sort_entries(struct s3_files *files, const char *host, struct error *err)
 {
     if (files->count == 0 && files->is_pattern)
@@ -243,12 +245,12 @@ static enum error_code sort_entries(struct s3_files *files, const char *host, st
     files->is_one =
         !files->is_pattern && strcmp(name_below(files, &files->entry[0]), files->name) == 0;
     if (files->is_one && files->count > 1)
-        return error_set(err, ERROR_INPUT, "%s is an object, and %s lies below it",
+        return error_set(err, ERROR_INPUT, "%s is an object, and %s is below it",
                          files->entry[0].name, files->entry[1].name);
     return ERROR_NONE;
 }
 
-/* Parts the address into folder, name and what the client is made of. */
+/* Splits the address into folder and name, and the address for the client. */
 static enum error_code take_address(struct s3_files *files, const char *address,
                                     struct s3_address *at, struct error *err)
 {
@@ -268,7 +270,7 @@ static enum error_code take_address(struct s3_files *files, const char *address,
     return s3_address_parse(address + strlen("s3:"), at, err);
 }
 
-/* "folder/in/it/name/" of a parsed address, or the pattern behind "folder/in/it/". */
+/* Splits the prefix "folder/in/it/name/" of a parsed address, or "folder/in/it/" and a pattern. */
 static enum error_code take_names(struct s3_files *files, const char *address,
                                   struct s3_address *at, struct error *err)
 {
@@ -296,7 +298,7 @@ static enum error_code take_names(struct s3_files *files, const char *address,
     return ERROR_NONE;
 }
 
-/* Reads the list, of which nothing may be. */
+/* Reads the list, which may be empty. */
 static enum error_code open_list(const char *address, struct s3_files **out, struct s3_address *at,
                                  struct error *err)
 {
@@ -335,9 +337,9 @@ enum error_code s3_files_list(const char *address, struct s3_files **out, struct
     return rc;
 }
 
-/* --- bringing them here --- */
+/* --- download --- */
 
-/* What a request for a piece of an object came to. */
+/* Checks the result of a request for a piece of an object. */
 static enum error_code check_piece(const struct s3_request *request, struct error *err)
 {
     if (request->rc == ERROR_BUSY)
@@ -352,7 +354,7 @@ static enum error_code check_piece(const struct s3_request *request, struct erro
     return request->rc;
 }
 
-/* The next pieces of an object, side by side, behind what is in the file. */
+/* Downloads the next pieces of an object in parallel and appends them to the file. */
 static enum error_code fetch_pieces(const struct s3_files *files, const struct s3_entry *entry,
                                     uint64_t *at, uint8_t *bytes, int fd, const char *path,
                                     struct s3_md5 *md5, struct error *err)
@@ -384,7 +386,7 @@ static enum error_code fetch_pieces(const struct s3_files *files, const struct s
     return rc == ERROR_NONE ? file_write_at(fd, bytes, (size_t)(*at - from), from, path, err) : rc;
 }
 
-/* `sum`: the MD5 of what came, "" where there is none. */
+/* Downloads an object once. `sum` receives the MD5 of its bytes; "" if it cannot be computed. */
 static enum error_code fetch_once(const struct s3_files *files, const struct s3_entry *entry,
                                   uint8_t *bytes, const char *path, char sum[S3_MD5_TEXT_SIZE],
                                   struct error *err)
@@ -403,9 +405,8 @@ static enum error_code fetch_once(const struct s3_files *files, const struct s3_
     return rc;
 }
 
-/* Whether the ETag says that these are the bytes of the object. One with a '-' is of an upload in
- * parts, and says nothing that could be
- * compared. */
+/* Returns whether the ETag confirms the bytes, or cannot tell. An ETag with a '-' belongs to an
+ * upload in parts and is not an MD5. */
 static bool is_confirmed(const struct s3_entry *entry, const char *sum)
 {
     const char *etag = entry->etag + (*entry->etag == '"');
@@ -414,9 +415,9 @@ static bool is_confirmed(const struct s3_entry *entry, const char *sum)
            strncmp(etag, sum, digits) == 0;
 }
 
-/* A byte may change on its way. If the ETag says so, the object is read again, until it is
- * confirmed or two reads agree: then the ETag
- * is no MD5, as where the server encrypts. */
+/* Downloads an object. A byte may change on the way. If the ETag differs, the object is read again,
+ * until it is confirmed or two reads agree; in that case the ETag is not an MD5, as on servers that
+ * encrypt. */
 static enum error_code fetch_entry(const struct s3_files *files, const struct s3_entry *entry,
                                    uint8_t *bytes, const char *path, struct error *err)
 {
@@ -434,7 +435,7 @@ static enum error_code fetch_entry(const struct s3_files *files, const struct s3
         entry->name, entry->etag, READS_MAX);
 }
 
-/* The folders above a file of the folder. */
+/* Makes the folders above a file. */
 static enum error_code make_folders_of(const char *path, struct error *err)
 {
     char folder[FILE_PATH_SIZE];
@@ -462,15 +463,15 @@ enum error_code s3_files_fetch(const struct s3_files *files, const char *folder,
     return rc;
 }
 
-/* --- sending them there --- */
+/* --- upload --- */
 
 struct sending {
-    struct s3_files *files; /* what is there */
-    struct s3_place place;  /* its client alone */
-    const char *folder;     /* here */
-    const char *below;      /* of the folder below what is sent: "", or with '/' at its end */
-    bool only_checks;       /* what is there is looked at, and nothing is put */
-    int64_t known;          /* of what is there, how many are sent again */
+    struct s3_files *files; /* the objects at the address */
+    struct s3_place place;  /* only its client is set */
+    const char *folder;     /* local folder */
+    const char *below;      /* folder below the one that is sent: "", or with '/' at its end */
+    bool only_checks;       /* compare with the objects that exist, put nothing */
+    int64_t known;          /* how many existing objects will be replaced */
     struct s3_sent *sent;
 };
 
@@ -516,7 +517,7 @@ static int64_t count_named(const struct s3_files *files, const char *object)
     return count;
 }
 
-/* `name` below what is sent; "": the file itself. */
+/* Sends one file. `name` is its path below `path`'s folder; "" if a single file is sent. */
 static enum error_code send_file(struct sending *sending, const char *path, const char *name,
                                  struct error *err)
 {

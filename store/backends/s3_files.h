@@ -1,12 +1,17 @@
 /*
- * s3_files - files of the user in a bucket, which is no store: listed, brought here, put there.
+ * s3_files - lists, downloads and uploads files of the user in a bucket. The bucket need not be a
+ * store.
  *
- *   s3://BUCKET/PATH[?endpoint=URL&...]       the object PATH, or all objects below PATH/ (s3_address.h has the rest)
- *   s3://BUCKET/PATTERN[?endpoint=URL&...]    all objects whose names fit `*` and `[...]`, as in common/base/file_pattern.h: neither fits a '/', nor
- *                                             a '.' in front of a name. An object that has just this name is meant alone. `?` fits nothing:
- *                                             it is where parameters begin.
+ *   s3://BUCKET/PATH[?endpoint=URL&...]       the object PATH, or all objects below PATH/
+ *                                             (s3_address.h lists the parameters)
+ *   s3://BUCKET/PATTERN[?endpoint=URL&...]    all objects whose names match `*` and `[...]`, as in
+ *                                             common/base/file_pattern.h: neither matches a '/',
+ *                                             nor a '.' at the start of a name. If an object has
+ *                                             exactly this name, only that object is meant. `?` is
+ *                                             no wildcard: parameters begin there.
  *
- * What is listed has its version in its ETag: an object that is replaced before it is here is told, not mixed.
+ * The list has the ETag of each object. If an object is replaced before it was downloaded, the
+ * download fails, so that versions are never mixed.
  */
 #ifndef STORE_BACKENDS_S3_FILES_H
 #define STORE_BACKENDS_S3_FILES_H
@@ -19,26 +24,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct s3_files; /* what lies at one address */
+struct s3_files; /* The objects at one address. */
 
-bool s3_files_is_address(const char *text); /* does it begin with s3: ? */
+bool s3_files_is_address(const char *text); /* Returns whether `text` begins with "s3:". */
 
-/* Looks what there is. End with s3_files_close(); NULL is fine.
- * Fails: ERROR_INVALID for a bad address; ERROR_NOT_FOUND when nothing is there; ERROR_DENIED; ERROR_UNAVAILABLE; ERROR_INPUT for names that are
- * none of files. */
+/* Lists the objects at `address`. The caller ends *out with s3_files_close(), which accepts NULL.
+ * Fails: ERROR_INVALID for a bad address; ERROR_NOT_FOUND when there is no object; ERROR_DENIED;
+ * ERROR_UNAVAILABLE; ERROR_INPUT for object names that cannot be file names. */
 MUST_CHECK enum error_code s3_files_list(const char *address, struct s3_files **out,
                                          struct error *err);
 void s3_files_close(struct s3_files *files);
 
-/* Of an address, how many of its bytes are the folder that all of it lies in, without the '/' at the end: what follows is the name of a file or a
- * folder, or a pattern, and then parameters. */
+/* Returns how many bytes of an address name the folder that holds all its objects, without the '/'
+ * at the end. The name of a file or folder, or a pattern, follows, and then the parameters. */
 size_t s3_files_folder_size(const char *address);
 uint64_t s3_files_bytes(const struct s3_files *files);
-/* Adds names, sizes and ETags: another version of anything has another sum. */
+/* Adds names, sizes and ETags to `sum`, so that it changes when any object does. */
 void s3_files_add_to_sum(const struct s3_files *files, struct checksum_stream *sum);
-/* Makes a file or a folder in `folder`, which is there or not, or what fits the pattern: `path` is what it is here, a pattern again where it
- * was one. Fails: ERROR_UNAVAILABLE when an object was replaced meanwhile;
- * ERROR_IO, ERROR_NO_SPACE; as s3_client.h. */
+/* Downloads the objects into `folder`, which is made if it is missing. `path` receives the path of
+ * the file or folder; for a pattern, a pattern of local files. Fails: ERROR_UNAVAILABLE when an
+ * object was replaced meanwhile; ERROR_IO, ERROR_NO_SPACE; as s3_client.h. */
 MUST_CHECK enum error_code s3_files_fetch(const struct s3_files *files, const char *folder,
                                           char path[FILE_PATH_SIZE], struct error *err);
 
@@ -47,9 +52,10 @@ struct s3_sent {
     uint64_t bytes;
 };
 
-/* Puts the file or the folder `path`, with all in it, at an address where nothing is but files of the same names, which are replaced: one that
- * was broken off is done again.
- * Fails: ERROR_USAGE when others are there; ERROR_NOT_FOUND, ERROR_IO of `path`; ERROR_INPUT when nothing is in it; as s3_client.h. */
+/* Uploads the file `path`, or the folder `path` with everything in it. The address may hold only
+ * files of the same names, which are replaced, so that an upload that was interrupted can be
+ * repeated. Fails: ERROR_USAGE when other objects are there; ERROR_NOT_FOUND, ERROR_IO for `path`;
+ * ERROR_INPUT when the folder is empty; as s3_client.h. */
 MUST_CHECK enum error_code s3_files_send(const char *path, const char *address,
                                          struct s3_sent *sent, struct error *err);
 

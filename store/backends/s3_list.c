@@ -1,8 +1,8 @@
 /*
- * Names in a bucket. Declared in s3_place.h.
+ * Lists the names in a bucket. Declared in s3_place.h.
  *
- * They are gathered and sorted here: S3 promises the order of their bytes, SeaweedFS lists "a/b" before "a!", and directory buckets of
- * AWS list in none.
+ * The names are gathered and sorted here: S3 promises the order of their bytes, but SeaweedFS lists
+ * "a/b" before "a!", and directory buckets of AWS have no order.
  */
 #include "store/backends/name_list.h"
 #include "store/backends/s3_names.h"
@@ -13,9 +13,9 @@
 #include <string.h>
 
 struct names {
-    const char *prefix;    /* of the store and of the list, which every name begins with */
-    struct name_list list; /* names behind the prefix */
-    char token[S3_XML_TEXT_MAX + 1]; /* of the next page; "": there is none */
+    const char *prefix;              /* of the store and of the list; every name begins with it */
+    struct name_list list;           /* names without the prefix */
+    char token[S3_XML_TEXT_MAX + 1]; /* of the next page; "" if there is none */
     bool is_truncated;
 };
 
@@ -59,7 +59,7 @@ static enum error_code read_page(struct s3_place *place, struct names *names, st
     if (rc == ERROR_NONE)
         rc = s3_xml_visit(request.answer, request.answer_size, take_element, names, err);
     if (rc == ERROR_NONE && names->is_truncated && !*names->token)
-        rc = error_set(err, ERROR_IO, "S3 lists a page and does not say where the next one is");
+        rc = error_set(err, ERROR_IO, "S3 lists a page without the token of the next one");
     s3_request_release(&request);
     return rc == ERROR_NOT_FOUND ? error_context(err, ERROR_IO, "the bucket is gone") : rc;
 }
@@ -84,21 +84,22 @@ enum error_code s3_list_names(struct s3_place *place, const char *prefix, name_v
 
 /* --- keys --- */
 
-/* Keys of records and artifacts among the names below a prefix, in the order of keys. */
+/* A visit of the keys of records and artifacts among the names below a prefix. */
 struct key_list {
     const char *prefix, *after;
     store_visitor visit;
     void *context;
 };
 
-/* '!' is less than any byte of a key, so that names in the order of their bytes are keys in the order of theirs. */
+/* Visits a name as a key. '!' is less than any byte of a key, so names sorted by their bytes give
+ * keys sorted by theirs. */
 static enum error_code visit_key(void *context, const char *name, struct error *err)
 {
     const struct key_list *list = context;
     const char *mark = strchr(name, '!');
     char key[S3_OBJECT_SIZE];
     if (!mark || mark == name)
-        return ERROR_NONE; /* the store's own, or a stranger's */
+        return ERROR_NONE; /* an object of the store itself, or of another program */
     const bool is_artifact = strcmp(mark, "!artifact") == 0;
     if (!is_artifact && strcmp(mark, "!record") != 0)
         return ERROR_NONE;

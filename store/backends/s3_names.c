@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All but what RFC 3986 leaves alone, and '/' when it is to stay. False: it does not fit. */
+/* Escapes all bytes but those that RFC 3986 leaves unchanged, and '/' with `keeps_slash`. Returns
+ * false if the result does not fit. */
 static bool escape(const char *text, bool keeps_slash, char *out, size_t size)
 {
     static const char digit[] = "0123456789ABCDEF";

@@ -1,16 +1,18 @@
 /*
- * s3_place - an open store in a bucket, for the files that make it up.
+ * s3_place - an open store in a bucket, and the functions that its files share.
  *
- * What lies where, below the store's prefix; no key has a '!', so nothing meets by accident:
+ * The objects below the store's prefix. No key contains a '!', so that these names cannot collide:
  *
- *   !store                    says that a store is here
+ *   !store                    marks that a store is here
  *   KEY!record                a record
- *   KEY!artifact              what files an artifact has, and where (artifact_manifest.h); it is there when this is
- *   KEY!files/ATTEMPT/N       the bytes of file N; ATTEMPT is random, so that two who publish do not meet
+ *   KEY!artifact              the manifest (artifact_manifest.h); the artifact exists when it does
+ *   KEY!files/ATTEMPT/N       the bytes of file N; ATTEMPT is random, so that two publishers never
+ *                             overwrite each other
  *   !switch/NAME!text         a ref
  *   !note/NAME!text           a note
  *
- * The mark stands at the end of each name because SeaweedFS keeps folders: there an object "a" leaves no room for "a/b".
+ * The mark comes last in each name because SeaweedFS keeps folders: it cannot hold both an object
+ * "a" and an object "a/b".
  */
 #ifndef STORE_BACKENDS_S3_PLACE_H
 #define STORE_BACKENDS_S3_PLACE_H
@@ -29,31 +31,32 @@ struct s3_place {
 
 /* --- s3_transfer.c: objects of any size --- */
 
-/* Bytes on their way in, read from first to last. */
+/* A source of bytes, read from first to last. */
 struct s3_source {
     enum error_code (*read)(void *context, void *to, size_t size, struct error *err);
     void *context;
     uint64_t size;
 };
 
-/* Puts an object: in one request, or, when it is large, in parts of which some are on their way side by side. It is there whole or
- * not at all. `if_absent`: unless there is one (*existed; it stays). */
+/* Puts an object whole or not at all: in one request, or, if it is large, in parts, several of
+ * which are sent at the same time. With `if_absent`, an object that exists is kept (*existed). */
 MUST_CHECK enum error_code s3_put(struct s3_place *place, const char *object,
                                   const struct s3_source *source, bool if_absent, bool *existed,
                                   struct error *err);
-/* The whole of each; large ones in ranges, side by side. */
+/* Reads each object whole. Large objects are read in ranges, several at the same time. */
 void s3_get_objects(struct s3_place *place, const char (*object)[S3_OBJECT_SIZE],
                     struct object_get *get, size_t count);
-/* Bytes offset .. offset + size of an object that has them. */
+/* Reads bytes offset .. offset + size of an object, which must have them. */
 MUST_CHECK enum error_code s3_get_bytes(struct s3_place *place, const char *object, uint64_t offset,
                                         void *to, size_t size, struct error *err);
-/* One that is not there is fine. */
+/* Removes an object. Succeeds if there is none. */
 MUST_CHECK enum error_code s3_delete(struct s3_place *place, const char *object, struct error *err);
 
 /* --- s3_list.c --- */
 
-/* Visits the names that begin with `prefix`, without it, in the order of their bytes. All of them are read before the first is
- * visited: servers that keep folders list them in another order. */
+/* Visits the names that begin with `prefix`, without the prefix, in the order of their bytes. Reads
+ * all names before it visits the first, because servers that keep folders list them in another
+ * order. */
 MUST_CHECK enum error_code s3_list_names(struct s3_place *place, const char *prefix,
                                          name_visitor visit, void *context, struct error *err);
 MUST_CHECK enum error_code s3_list_keys(void *state, const char *prefix, const char *after,
@@ -69,7 +72,7 @@ MUST_CHECK enum error_code s3_artifact_files(void *state, const char *key,
 MUST_CHECK enum error_code s3_artifact_read(void *state, const char *key, const char *file,
                                             uint64_t offset, void *buffer, size_t size, size_t *got,
                                             struct error *err);
-/* One that is not there is fine. */
+/* Removes an artifact. Succeeds if there is none. */
 MUST_CHECK enum error_code s3_artifact_remove(struct s3_place *place, const char *key,
                                               struct error *err);
 

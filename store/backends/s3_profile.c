@@ -24,7 +24,7 @@ enum error_code s3_profile_path(enum s3_file file, char path[FILE_PATH_SIZE], st
                      file == S3_FILE_CONFIG ? "config" : "credentials");
 }
 
-/* Without blanks at its ends. */
+/* Removes blanks at both ends. */
 static const char *trimmed(const char *text, size_t *size)
 {
     while (*size && strchr(blanks, text[*size - 1]))
@@ -41,7 +41,7 @@ static bool is_text(const char *text, size_t size, const char *expected)
     return strlen(expected) == size && memcmp(text, expected, size) == 0;
 }
 
-/* Whether [text] is the profile's headline, without its brackets. */
+/* Returns whether the text between the brackets of a headline names the profile. */
 static bool is_profile(const char *text, size_t size, bool is_config, const char *profile)
 {
     static const char word[] = "profile";

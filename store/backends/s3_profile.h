@@ -1,5 +1,5 @@
 /*
- * s3_profile - lines of the files that tools for S3 share: ~/.aws/credentials and ~/.aws/config.
+ * s3_profile - reads the files that tools for S3 share: ~/.aws/credentials and ~/.aws/config.
  *
  *   credentials (AWS_SHARED_CREDENTIALS_FILE)     config (AWS_CONFIG_FILE)
  *   [default]                                     [default]
@@ -18,15 +18,15 @@
 
 enum s3_file { S3_FILE_CREDENTIALS, S3_FILE_CONFIG };
 
-/* Where that file is; "" without a home. */
+/* Writes the path of that file; "" if there is no home folder. */
 MUST_CHECK enum error_code s3_profile_path(enum s3_file file, char path[FILE_PATH_SIZE],
                                            struct error *err);
-/* The value of line `name` of the profile into `out` [size]. Fails: ERROR_NOT_FOUND without file, profile or line;
- * ERROR_INVALID for one that does not fit; ERROR_IO. */
+/* Copies the value of line `name` of the profile to `out` [size]. Fails: ERROR_NOT_FOUND without
+ * file, profile or line; ERROR_INVALID for a value that does not fit; ERROR_IO. */
 MUST_CHECK enum error_code s3_profile_get(enum s3_file file, const char *profile, const char *name,
                                           char *out, size_t size, struct error *err);
-/* The same in `text`. `is_config`: profiles but "default" are called [profile NAME]. False: there is none. *value is a
- * part of `text`. */
+/* Finds the same in `text`; *value points into `text`. With `is_config`, profiles other than
+ * "default" are headed [profile NAME]. Returns false if there is no such line. */
 bool s3_profile_find(const char *text, bool is_config, const char *profile, const char *name,
                      const char **value, size_t *size);
 

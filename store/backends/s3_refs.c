@@ -1,8 +1,9 @@
 /*
  * Refs and notes in a bucket. Declared in s3_place.h.
  *
- * A ref is exchanged by If-Match. When the answer of such a request is lost and it is made again, its condition may not hold because the
- * first one has done it; so each writes a random word beside the text, by which it knows its own work.
+ * A ref is exchanged with If-Match. If the answer is lost and the request is repeated, its
+ * condition may fail because the first request succeeded. Each request therefore stores a random
+ * word with the text, by which it recognises its own result.
  */
 #include "common/base/host.h"
 #include "common/base/memory.h"
@@ -25,7 +26,7 @@ static void name_note(const char *name, char object[S3_OBJECT_SIZE])
     (void)snprintf(object, S3_OBJECT_SIZE, "!note/%s!text", name);
 }
 
-/* The text of a ref as it is now. */
+/* A ref as it was read. */
 struct ref_text {
     char text[REF_SIZE];
     char etag[S3_ETAG_SIZE], writer[S3_WRITER_SIZE];
@@ -81,10 +82,10 @@ enum error_code s3_ref_set(void *state, const char *name, const char *text, stru
     return rc;
 }
 
-/* What one attempt to exchange has come to. */
+/* The result of one attempt to exchange. */
 enum exchange { EXCHANGED, NOT_MATCHED, LOOK_AGAIN };
 
-/* Puts or removes the ref if it is still as `seen` (NULL: not there). */
+/* Puts or removes the ref if it still equals `seen` (NULL: it does not exist). */
 static enum error_code try_exchange(struct s3_place *place, const char *name,
                                     const struct ref_text *seen, const char *text,
                                     enum exchange *out, struct error *err)
@@ -117,7 +118,8 @@ static enum error_code try_exchange(struct s3_place *place, const char *name,
     if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND)
         return rc;
     return error_set(err, ERROR_UNAVAILABLE,
-                     "switch %s: the answer was lost, and somebody has changed it since", name);
+                     "switch %s: the answer was lost, and another process has changed it since",
+                     name);
 }
 
 enum error_code s3_ref_exchange(void *state, const char *name, const char *expected,
@@ -143,7 +145,8 @@ enum error_code s3_ref_exchange(void *state, const char *name, const char *expec
         if (rc != ERROR_NONE || *matched)
             return rc;
     }
-    return error_set(err, ERROR_BUSY, "switch %s changes whenever it is exchanged", name);
+    return error_set(err, ERROR_BUSY, "switch %s is changed by others each time it is exchanged",
+                     name);
 }
 
 struct ref_list {

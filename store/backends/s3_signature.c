@@ -31,7 +31,7 @@ void s3_date_text(time_t when, char out[S3_DATE_SIZE])
     must(gmtime_r(&when, &tm) && strftime(out, S3_DATE_SIZE, "%Y%m%dT%H%M%SZ", &tm) > 0);
 }
 
-/* A text that grows in a buffer; `fits` stays false once it did not. */
+/* A text that is appended to a buffer. `fits` becomes false, and stays so, when it is full. */
 struct line {
     char *text;
     size_t size, used;
@@ -56,7 +56,7 @@ static void add_names(struct line *line, const struct s3_signing *s)
     }
 }
 
-/* The canonical request. */
+/* Appends the canonical request. */
 static void add_request(struct line *line, const struct s3_signing *s)
 {
     const char *const first[] = {s->method, "\n", s->path, "\n", s->query, "\n"};

@@ -1,7 +1,9 @@
 /*
- * Objects of any size: large ones go in parts and come in ranges. Declared in s3_place.h.
+ * Transfers objects of any size: large ones are put in parts and read in ranges. Declared in
+ * s3_place.h.
  *
- * A part of a record lies in memory until it has arrived, so that it can be sent again without asking for it anew.
+ * The bytes of a part stay in memory until the server has it, so that it can be sent again without
+ * reading the source again.
  */
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -13,12 +15,12 @@
 #include <string.h>
 
 enum {
-    WHOLE_MAX = 32 << 20,  /* what is larger is put in parts */
-    PART_BYTES = 16 << 20, /* ... of at least so many bytes */
+    WHOLE_MAX = 32 << 20,  /* larger objects are put in parts */
+    PART_BYTES = 16 << 20, /* ... of at least this size */
     PARTS_AT_ONCE = 4,
-    PARTS_MAX = 9000, /* S3 takes 10,000 */
+    PARTS_MAX = 9000, /* S3 allows 10,000 */
     PART_XML_SIZE = 96 + S3_ETAG_SIZE,
-    RANGE_BYTES = 4 << 20, /* of one of the requests by which a large object is read, at most */
+    RANGE_BYTES = 4 << 20, /* largest range in one request of a large object */
     RANGE_BYTES_MIN = 1 << 20,
     UPLOAD_ID_SIZE = 1024,
     CONFLICT_ATTEMPTS = 5,
@@ -37,7 +39,8 @@ struct upload {
     size_t list_used, list_room;
 };
 
-/* A condition that does not hold says that one is there; so it does when an attempt, whose answer was lost, has put it. */
+/* Puts an object in one request. If the condition fails, an object exists; it may be ours, from an
+ * attempt whose answer was lost. */
 static enum error_code put_whole(struct s3_place *place, const char *object, const uint8_t *bytes,
                                  size_t size, bool if_absent, bool *existed, struct error *err)
 {
@@ -78,7 +81,7 @@ static enum error_code add_to_list(struct upload *u, const char *text, struct er
     return rc;
 }
 
-/* Parts `first` .. first + count; their bytes are in u->bytes. */
+/* Puts the parts `first` .. first + count, whose bytes are in u->bytes. */
 static enum error_code put_parts(struct upload *u, int first, int count, const size_t *size,
                                  struct error *err)
 {
@@ -133,7 +136,7 @@ static enum error_code put_all_parts(struct upload *u, struct error *err)
     return rc == ERROR_NONE ? add_to_list(u, "</CompleteMultipartUpload>", err) : rc;
 }
 
-/* Whether the object is there. */
+/* Returns in *found whether the object exists. */
 static enum error_code look(struct s3_place *place, const char *object, bool *found,
                             struct error *err)
 {
@@ -144,7 +147,8 @@ static enum error_code look(struct s3_place *place, const char *object, bool *fo
     return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
-/* The upload is unknown when an attempt, whose answer was lost, has completed it: the object is there then. */
+/* Completes the upload. If the server does not know the upload, an attempt whose answer was lost
+ * has completed it, and the object exists. */
 static enum error_code complete_upload(struct upload *u, bool if_absent, bool *existed,
                                        struct error *err)
 {
@@ -174,15 +178,16 @@ static enum error_code complete_upload(struct upload *u, bool if_absent, bool *e
     return rc;
 }
 
-/* What was begun and does not end would be paid for until somebody looks. */
+/* Aborts the upload, because the parts of an unfinished upload cost money until they are
+ * removed. */
 static void abort_upload(struct upload *u)
 {
     char query[S3_QUERY_SIZE] = "";
     if (!*u->id || s3_query_add(query, "uploadId", u->id, NULL) != ERROR_NONE)
         return;
     struct s3_request request = {.method = S3_DELETE, .object = u->object, .query = query};
-    error_ignore(
-        s3_perform_one(u->place->client, &request, NULL)); /* a rule of the bucket ends it */
+    /* If that fails, a rule of the bucket removes it. */
+    error_ignore(s3_perform_one(u->place->client, &request, NULL));
     s3_request_release(&request);
 }
 
@@ -226,14 +231,15 @@ enum error_code s3_put(struct s3_place *place, const char *object, const struct 
 
 /* --- get --- */
 
-/* As many requests at once as there may be share what is wanted, unless that is little or much. */
+/* Returns the size of a range: the bytes are divided among as many requests as may run at once,
+ * within limits. */
 static size_t range_size(size_t size)
 {
     const size_t share = (size + S3_AT_ONCE - 1) / S3_AT_ONCE;
     return share < RANGE_BYTES_MIN ? RANGE_BYTES_MIN : share < RANGE_BYTES ? share : RANGE_BYTES;
 }
 
-/* The ranges of an object, a few at a time. `etag`: of which version; NULL: of whichever. */
+/* Reads the ranges of an object, a few at a time. `etag` is the version; NULL: any version. */
 static enum error_code get_ranges(struct s3_place *place, const char *object, const char *etag,
                                   uint64_t offset,
                                   uint8_t *to, /* NOLINT(readability-non-const-parameter) */
@@ -279,14 +285,15 @@ enum error_code s3_get_bytes(struct s3_place *place, const char *object, uint64_
     return get_ranges(place, object, NULL, offset, to, size, err);
 }
 
-/* The object whose first bytes `head` has brought, whole; ERROR_BUSY: it was replaced meanwhile. */
+/* Reads the rest of the object whose first bytes are in `head`. Fails: ERROR_BUSY when it was
+ * replaced meanwhile. */
 static enum error_code take_object(struct s3_place *place, const struct s3_request *head,
                                    struct stored_bytes *out, struct error *err)
 {
-    /* A range of what has no bytes is none that there could be. */
+    /* A request for a range of an empty object is answered with 416. */
     const uint64_t total = head->status == 416 ? 0
                            : head->status == 200
-                               ? head->answer_size /* all of it came, whatever was asked for */
+                               ? head->answer_size /* the server sent the whole object */
                                : head->total;
     const size_t first = head->status == 416 ? 0 : head->answer_size;
     if (head->rc != ERROR_NONE && head->status != 416) {
@@ -315,7 +322,8 @@ static struct s3_request head_of(const char *object)
         .method = S3_GET, .object = object, .has_range = true, .range_size = RANGE_BYTES};
 }
 
-/* One that is replaced again and again is nothing that a store does. */
+/* Reads the rest of an object, from the start again if it was replaced. A store does not replace an
+ * object again and again, so that is an error. */
 static void finish_object(struct s3_place *place, struct s3_request *head, struct object_get *get)
 {
     get->rc = take_object(place, head, &get->bytes, &get->err);

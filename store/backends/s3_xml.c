@@ -16,7 +16,7 @@ static enum error_code end_element(void *context, const char *element, const cha
                                    bool is_cut, struct error *err)
 {
     const struct reading *reading = context;
-    (void)is_cut; /* what is longer than any key is of no use here */
+    (void)is_cut; /* a text longer than any key is of no use here */
     return reading->visit(reading->context, element, text, err);
 }
 
@@ -55,7 +55,7 @@ static enum error_code look_for_failure(void *context, const char *element, cons
     else if (strcmp(element, "Message") == 0)
         (void)snprintf(out->message, sizeof out->message, "%.*s", (int)sizeof out->message - 1,
                        text);
-    search->found = strcmp(element, "Error") == 0; /* the last to end */
+    search->found = strcmp(element, "Error") == 0; /* the outermost element, which ends last */
     return ERROR_NONE;
 }
 

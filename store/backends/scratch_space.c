@@ -41,8 +41,8 @@ static void close_lease(struct scratch_space *space)
     space->lease_plus_one = 0;
 }
 
-/* A fork has the locks as they happened to be, no keeper, and the lock of its parent's lease, which would outlive
- * the parent. */
+/* Drops the parent's space after a fork: the child has locks in an unknown state, no keeper, and a
+ * descriptor that holds the lock of the parent's lease and would outlive the parent. */
 static void leave_parent(struct scratch_space *space)
 {
     if (!space->owner || space->owner == getpid())
@@ -63,7 +63,8 @@ enum error_code scratch_space_init(struct scratch_space *space, const char *tmp,
 
 /* --- who we are --- */
 
-/* "<host> <boot id>" : the kernel we run on. A host that does not tell its boot id is never taken for ours. */
+/* Writes "<host> <boot id>", which identifies the running kernel. Returns false on a host that does
+ * not show its boot id; its leases never count as ours. */
 static bool describe_kernel(char text[OWNER_SIZE])
 {
     char host[128] = "", boot[64] = "";
@@ -78,7 +79,7 @@ static bool describe_kernel(char text[OWNER_SIZE])
     return size > 0 && *boot;
 }
 
-/* The first line says which kernel, the second is for people. */
+/* Writes the lease: the first line identifies the kernel, the second is for people. */
 static enum error_code write_lease(int fd, const char *path, struct error *err)
 {
     char kernel[OWNER_SIZE] = "unknown\n", text[OWNER_SIZE + 64];
@@ -99,8 +100,8 @@ static bool is_of_this_kernel(int fd)
 
 /* --- our own space --- */
 
-/* Made under a name that nobody takes for a space, and locked before it has its own: nobody ever sees a space of
- * a live owner with a free lock. */
+/* Makes the space under a name that no process takes for a space, and locks it before it gets its
+ * real name: no process ever sees the space of a live owner with a free lock. */
 static enum error_code make_locked(const char *building, int *lease, struct error *err)
 {
     char path[FILE_PATH_SIZE];
@@ -112,11 +113,13 @@ static enum error_code make_locked(const char *building, int *lease, struct erro
     *lease = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (*lease < 0)
         return error_set_errno(err, ERROR_IO, "%s cannot be created", path);
-    (void)flock(*lease, LOCK_EX | LOCK_NB); /* where there are no locks, others go by its age */
+    /* without file locks, other processes go by the lease's age */
+    (void)flock(*lease, LOCK_EX | LOCK_NB);
     return write_lease(*lease, path, err);
 }
 
-/* Older versions made the folder with the permissions that umask left, which may let a group write there. */
+/* Removes group and other permissions, because older versions made the folder with those that umask
+ * left. */
 static enum error_code make_private(const char *path, struct error *err)
 {
     struct stat status;
@@ -128,7 +131,8 @@ static enum error_code make_private(const char *path, struct error *err)
     return private_folder_make(path, err);
 }
 
-/* *gone: a folder that was there a moment ago is not, as when the whole store is lost. */
+/* Tries to make the space. *gone: a folder that existed a moment ago does not, because the whole
+ * store was lost. */
 static enum error_code try_to_make_space(struct scratch_space *space, bool *gone, struct error *err)
 {
     char building[FILE_PATH_SIZE], path[FILE_PATH_SIZE];
@@ -148,7 +152,7 @@ static enum error_code try_to_make_space(struct scratch_space *space, bool *gone
     if (rc != ERROR_NONE) {
         if (lease >= 0)
             (void)close(lease);
-        (void)!file_remove_all(building, NULL); /* else it goes by its age */
+        (void)!file_remove_all(building, NULL); /* else it is removed when it is old enough */
         return rc;
     }
     close_lease(space);
@@ -171,7 +175,8 @@ static enum error_code make_space(struct scratch_space *space, struct error *err
 
 static void *keep(void *context);
 
-/* A store without a keeper works: its lock says that it is alive. Signals are for the threads that wait for them. */
+/* Starts the keeper. If that fails, the store still works: the lock shows that it is alive. Signals
+ * are blocked in the keeper, so that they reach the threads that wait for them. */
 static void start_keeper(struct scratch_space *space)
 {
     sigset_t all, before;
@@ -181,7 +186,7 @@ static void start_keeper(struct scratch_space *space)
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* `lost`: the space that a file could not be made in, or NULL. */
+/* Makes the space. `lost` is the path of a space in which no file could be made, or NULL. */
 static enum error_code open_space(struct scratch_space *space, const char *lost, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -221,7 +226,7 @@ enum error_code scratch_space_free_name(struct scratch_space *space, char path[F
     return rc == ERROR_NONE ? next_name(space, own, path, err) : rc;
 }
 
-/* Makes something under a free name: a file descriptor, or 0 for a folder, comes back, or -1 with errno. */
+/* Makes something at a free path. Returns a file descriptor, or 0 for a folder; -1 with errno. */
 typedef int (*scratch_maker)(const char *path);
 
 static int make_folder(const char *path)
@@ -234,7 +239,7 @@ static int make_file(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* A space that somebody swept away meanwhile is made anew. */
+/* Makes something in the space. If another process removed the space meanwhile, makes it again. */
 static enum error_code make_in_space(struct scratch_space *space, scratch_maker make,
                                      char path[FILE_PATH_SIZE], int *made, struct error *err)
 {
@@ -275,8 +280,9 @@ static bool is_same_time(const struct timespec *a, const struct timespec *b)
     return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* Whether `name`, last touched at `touched`, has been so for idle_ms while we looked on. More than there is room
- * to remember are looked at when others are gone. */
+/* Returns whether `name`, last touched at `touched`, has not changed for idle_ms while this process
+ * watched. If there are more entries than `seen` can hold, they are watched once others are
+ * gone. */
 static bool is_idle(struct scratch_space *space, const char *name, const struct timespec *touched)
 {
     const uint64_t hash = checksum_64(name, strlen(name)) | 1;
@@ -300,7 +306,8 @@ static void forget(struct scratch_space *space, const char *name)
             space->seen[i] = (struct scratch_seen){0};
 }
 
-/* The lock of a space that is taken apart stays ours until its lease is gone. */
+/* Returns whether the owner of a space is dead. The lock of a dead space stays ours until its lease
+ * is removed. */
 static bool is_dead(struct scratch_space *space, const char *name, const char *path, int *lease)
 {
     char lease_path[FILE_PATH_SIZE];
@@ -339,7 +346,8 @@ static enum error_code sweep_one(const struct sweep *sweep, const char *name, st
         forget(sweep->space, name);
     if (dead)
         rc = file_path(apart, err, "%s/.%016" PRIx64, sweep->space->tmp, host_random_64());
-    /* Renamed first: an owner that lives after all finds no space, not half of one. */
+    /* The space is renamed first: if its owner lives after all, it finds no space instead of half
+     * of one. */
     if (dead && rc == ERROR_NONE && rename(path, apart) == 0)
         rc = file_remove_all(apart, err);
     if (lease >= 0)
@@ -347,7 +355,8 @@ static enum error_code sweep_one(const struct sweep *sweep, const char *name, st
     return rc;
 }
 
-/* Not file_list(): what the keeper does leaves the counts and limits of memory.h to those who work. */
+/* Sweeps all spaces. Does not use file_list(), so that the keeper's allocations do not count in
+ * memory.h, whose counts and limits are for the threads that work. */
 static enum error_code sweep_all(const struct sweep *sweep, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -396,7 +405,8 @@ static struct timespec after_ms(int64_t ms)
     return time;
 }
 
-/* By the clock of the file's server, and without the lock, since a server may be slow. */
+/* Touches the lease, with the time of the file's server. Releases the lock meanwhile, since a
+ * server may be slow. */
 static void touch_lease(struct scratch_space *space)
 {
     const int lease = fcntl(space->lease_plus_one - 1, F_DUPFD_CLOEXEC, 0);
@@ -407,7 +417,7 @@ static void touch_lease(struct scratch_space *space)
     }
 }
 
-/* What a failing sweep leaves, the next one meets again. */
+/* Runs the keeper. What a failed sweep leaves, the next one finds again. */
 static void *keep(void *context)
 {
     struct scratch_space *space = context;
@@ -458,7 +468,7 @@ void scratch_space_close(struct scratch_space *space)
 enum error_code scratch_space_remove(struct scratch_space *space, const char *path,
                                      struct error *err)
 {
-    enum { NAME_SIZE = 16 }; /* of the space itself, which stays */
+    enum { NAME_SIZE = 16 }; /* of the space itself, which must stay */
     char folder[FILE_PATH_SIZE];
     const size_t tmp = strlen(space->tmp);
     const enum error_code rc = file_remove_all(path, err);

@@ -5,7 +5,7 @@
 
 enum { PIECE_BYTES = 64 << 10 };
 
-/* A copy to a page that the machine has takes a quarter of that. */
+/* Writing counts as slow from here on; a copy to pages in memory takes a quarter of it. */
 static const double slow_seconds_per_byte = 1e-9;
 
 void spare_files_init(struct spare_files *spares)
@@ -70,7 +70,7 @@ static bool fill(struct spare_file *spare)
     return filled && lseek(spare->fd, 0, SEEK_SET) == 0;
 }
 
-/* A place for a new spare: an empty one, else that of one which was of no use. */
+/* Keeps a new spare in a free slot, else in place of the last one, which was of no use. */
 static void keep(struct spare_files *spares, const struct spare_file *spare)
 {
     int place = 0;

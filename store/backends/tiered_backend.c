@@ -97,7 +97,8 @@ static void close_tiered(void *state)
     memory_free(place);
 }
 
-/* The durable one decides whether there is a store. A fast one that is missing was lost, or never needed. */
+/* Opens both stores. The durable store decides whether there is a store. A fast store that is
+ * missing was lost, or never needed. */
 static enum error_code open_tiered(const char *address, const struct object_options *options,
                                    void **state, struct error *err)
 {
@@ -121,7 +122,8 @@ static enum error_code open_tiered(const char *address, const struct object_opti
     return rc;
 }
 
-/* What records of rounds may expect is the fast one's; paths are those of artifacts. */
+/* Returns the capabilities: those for records of rounds come from the fast store, those for
+ * artifacts from the durable one. */
 static unsigned capabilities_of(const void *state)
 {
     const struct tiered_place *place = state;
@@ -139,7 +141,7 @@ static const char *folder_of(const void *state)
     return durable->backend->folder(durable->state);
 }
 
-/* --- what the durable store does: artifacts, switches, notes --- */
+/* --- functions of the durable store: artifacts, refs, notes --- */
 
 static struct tier_store durable_of(const void *state)
 {
@@ -233,9 +235,9 @@ static enum error_code note_path(const void *state, const char *name, char path[
     return of.backend->note_path(of.state, name, path, err);
 }
 
-/* --- what both do --- */
+/* --- functions of both stores --- */
 
-/* The fast one as it is by now; {0}: it is not there. */
+/* Returns the current fast store; {0} if there is none. */
 static struct tier_store fast_of(void *state)
 {
     struct tiered_place *place = state;
@@ -252,7 +254,8 @@ static enum error_code sweep(void *state, struct error *err)
     return rc == ERROR_NONE && fast.backend ? fast.backend->sweep(fast.state, err) : rc;
 }
 
-/* What is in both was put in the fast store first, and is as young as its younger copy. */
+/* Returns the age. A record in both stores was put in the fast one first; the age is that of the
+ * younger copy. */
 static enum error_code age_of(void *state, const char *key, bool is_ref, int64_t *seconds,
                               struct error *err)
 {
@@ -275,7 +278,7 @@ static void start_writeback(void *state)
             store[i].backend->start_writeback(store[i].state);
 }
 
-/* For the next records of rounds. */
+/* Prepares space for the next records of rounds, in the fast store. */
 static void preallocate(void *state)
 {
     const struct tier_store fast = fast_of(state);
@@ -283,7 +286,7 @@ static void preallocate(void *state)
         fast.backend->preallocate(fast.state);
 }
 
-/* That of rounds. */
+/* Returns how full the memory of the fast store is. */
 static enum error_code memory_share(void *state, double *share, struct error *err)
 {
     const struct tier_store fast = fast_of(state);

@@ -5,7 +5,8 @@
 
 static const char run_front[] = "run/";
 
-/* Keys of run/<id>/FAMILY/..., by their last name that is no number (store/objects/keys.h). */
+/* The tiers of keys run/<id>/FAMILY/..., by their last name that is not a number
+ * (store/objects/keys.h). */
 static const struct kept_key {
     const char *family, *name;
     enum tier tier;
@@ -17,10 +18,10 @@ static const struct kept_key {
     {"round", "base", TIER_BOTH},
     {"round", "pass_output", TIER_FAST},
     {"round", "pass_gradient", TIER_FAST},
-    {"round", "residual", TIER_BOTH}, /* rounds behind a snapshot may need it */
+    {"round", "residual", TIER_BOTH}, /* rounds after a snapshot may need it */
     {"evaluation", "mini_batch", TIER_FAST},
     {"evaluation", "result", TIER_FAST},
-    {"optimizer", "optimizer", TIER_FAST}, /* a snapshot has it in itself */
+    {"optimizer", "optimizer", TIER_FAST}, /* a snapshot contains it */
     {"weights", "weights", TIER_BOTH},
     {"snapshot", "snapshot", TIER_BOTH},
     {"embedding", "shard", TIER_BOTH},
@@ -33,7 +34,7 @@ static bool is_name(const char *text, size_t size, const char *name)
     return strlen(name) == size && strncmp(text, name, size) == 0;
 }
 
-/* What stands behind run/<id>/; "" when nothing does. */
+/* Returns the part of the key after run/<id>/; "" if there is none. */
 static const char *behind_run(const char *key)
 {
     if (strncmp(key, run_front, sizeof run_front - 1) != 0)
@@ -76,7 +77,7 @@ bool tier_of_prefix_is_fast(const char *prefix)
     const size_t size = strcspn(family, "/");
     bool found = !*prefix || strcmp(prefix, "run") == 0;
     if (strncmp(prefix, run_front, sizeof run_front - 1) == 0 && !*family)
-        found = true; /* all of a run */
+        found = true; /* the prefix covers a whole run */
     for (size_t i = 0; i < kept_key_count && !found; i++)
         found = is_name(family, size, kept_keys[i].family);
     return found;

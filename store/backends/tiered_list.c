@@ -1,10 +1,10 @@
-/* The keys of a tiered store: those of both, in one order, each once. */
+/* Lists the keys of a tiered store: the keys of both stores, merged in order, each once. */
 #include "common/base/memory.h"
 #include "store/backends/tiered_place.h"
 
 #include <string.h>
 
-/* Keys of the fast store, which are few: rounds that are pruned soon. */
+/* The keys of the fast store. There are few, since rounds are soon pruned. */
 struct fast_keys {
     char (*key)[KEY_SIZE]; /* [count] in order */
     size_t count, capacity;
@@ -12,7 +12,7 @@ struct fast_keys {
 
 struct merge {
     struct fast_keys fast;
-    size_t next; /* of `fast`, to be visited */
+    size_t next; /* index in `fast` of the next to be visited */
     store_visitor visit;
     void *context;
 };
@@ -21,7 +21,7 @@ static enum error_code collect(void *context, const char *key, bool is_artifact,
 {
     struct fast_keys *keys = context;
     if (is_artifact || tier_of_key(key) == TIER_DURABLE)
-        return ERROR_NONE; /* what else uses that store */
+        return ERROR_NONE; /* another program uses that store too */
     const enum error_code rc =
         memory_grow(&keys->key, &keys->capacity, keys->count + 1, "keys of the fast store", err);
     if (rc == ERROR_NONE)
@@ -29,7 +29,8 @@ static enum error_code collect(void *context, const char *key, bool is_artifact,
     return rc;
 }
 
-/* Visits those that come before `key`; NULL: all that are left. A record of that very key was flushed, and is visited there. */
+/* Visits the fast keys that come before `key` (NULL: all that are left). A record with that very
+ * key was flushed, and is visited in the durable store. */
 static enum error_code visit_before(struct merge *merge, const char *key, bool is_artifact,
                                     struct error *err)
 {
@@ -51,7 +52,7 @@ static enum error_code visit_durable(void *context, const char *key, bool is_art
 {
     struct merge *merge = context;
     if (tier_of_key(key) == TIER_FAST)
-        return ERROR_NONE; /* of a store that was not tiered once: nobody would read it here */
+        return ERROR_NONE; /* left by a store that was not tiered then; no reader would find it */
     const enum error_code rc = visit_before(merge, key, is_artifact, err);
     return rc == ERROR_NONE ? merge->visit(merge->context, key, is_artifact, err) : rc;
 }

@@ -1,5 +1,5 @@
 /*
- * tiered_place - an open tiered store, for the files that make it up.
+ * tiered_place - an open tiered store, and the functions that its files share.
  */
 #ifndef STORE_BACKENDS_TIERED_PLACE_H
 #define STORE_BACKENDS_TIERED_PLACE_H
@@ -10,26 +10,26 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* One of the two, open. */
+/* One of the two stores, open. */
 struct tier_store {
-    const struct object_backend *backend; /* NULL: there is none */
+    const struct object_backend *backend; /* NULL if there is none */
     void *state;
 };
 
 struct tiered_place {
     struct tier_store durable;
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* guards the members below */
     struct tier_store fast;
-    const char *fast_name; /* in `address` */
+    const char *fast_name; /* points into `address` */
     struct object_options options;
     char address[FILE_PATH_SIZE];
 };
 
-/* The fast store, for reading: *out is {0} where there is none. With `make` one that is missing is made. */
+/* Returns the fast store in *out, or {0} if there is none. With `make`, a missing one is made. */
 MUST_CHECK enum error_code tiered_fast(struct tiered_place *place, bool make,
                                        struct tier_store *out, struct error *err);
 
-/* --- tiered_records.c: functions of the table (object_store.h) --- */
+/* --- tiered_records.c: entries of the object_backend (object_store.h) --- */
 
 MUST_CHECK enum error_code tiered_put(void *state, const char *key, const struct object_body *body,
                                       enum store_durability durability, bool *existed,

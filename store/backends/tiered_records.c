@@ -1,4 +1,4 @@
-/* Records of a tiered store: where they are put, found, flushed and removed. */
+/* Puts, reads, flushes and removes the records of a tiered store. */
 #include "store/backends/tiered_place.h"
 #include "store/objects/record.h"
 #include "store/objects/stored_bytes.h"
@@ -40,8 +40,8 @@ static enum error_code put_bytes(const struct tier_store *to, const char *key,
 
 /* --- flushing --- */
 
-/* The durable store has one of that key: equal is success, a damaged one goes (*again), and other content is the alarm, as where
- * one that was put is compared (store_record.c). */
+/* Handles a record that the durable store has already: an equal one is success, a damaged one is
+ * removed (*again), and other content is the same alarm as in store_record.c. */
 static enum error_code meet_durable(const struct tier_store *durable,
                                     const struct record_view *fast, bool *again, struct error *err)
 {
@@ -50,7 +50,7 @@ static enum error_code meet_durable(const struct tier_store *durable,
     *again = true;
     enum error_code rc = get_one(durable, fast->key, &bytes, err);
     if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE; /* removed since */
+        return ERROR_NONE; /* it was removed meanwhile */
     if (rc != ERROR_NONE)
         return rc;
     rc = record_decode(bytes.data, bytes.size, fast->key, NULL, &stored, err);
@@ -66,7 +66,7 @@ static enum error_code meet_durable(const struct tier_store *durable,
                            fast->key, stored.environment, fast->environment);
         else
             rc = durable->backend->flush(durable->state, fast->key, err);
-        if (rc == ERROR_NOT_FOUND) { /* removed since */
+        if (rc == ERROR_NOT_FOUND) { /* it was removed meanwhile */
             *again = true;
             rc = ERROR_NONE;
         }
@@ -75,7 +75,7 @@ static enum error_code meet_durable(const struct tier_store *durable,
     return rc;
 }
 
-/* Copies what the fast store has; damaged bytes stay where they are. */
+/* Copies a record from the fast store to the durable one. Damaged bytes are not copied. */
 static enum error_code copy_durably(const struct tier_store *durable, struct stored_bytes *bytes,
                                     const struct record_view *view, struct error *err)
 {
@@ -102,7 +102,7 @@ static enum error_code flush_both(struct tiered_place *place, const struct tier_
     enum error_code rc = ERROR_NOT_FOUND;
     if (fast->backend)
         rc = get_one(fast, key, &bytes, err);
-    if (rc == ERROR_NOT_FOUND) /* then it was flushed before, or nowhere */
+    if (rc == ERROR_NOT_FOUND) /* it was flushed before, or is in neither store */
         return place->durable.backend->flush(place->durable.state, key, err);
     if (rc != ERROR_NONE)
         return rc;
@@ -131,8 +131,9 @@ enum error_code tiered_flush(void *state, const char *key, struct error *err)
 
 /* --- putting --- */
 
-/* The first one that comes wins in the fast store; one that is to last is there as soon as it is in the durable one, too. Where the
- * fast store is lost in between, there is nothing to be copied any more: it is put once more. */
+/* Puts a record. In the fast store the first writer wins. A record that must last is durable once
+ * it is in the durable store too. If the fast store is lost in between, nothing is left to copy,
+ * and the record is put once more. */
 enum error_code tiered_put(void *state, const char *key, const struct object_body *body,
                            enum store_durability durability, bool *existed, struct error *err)
 {
@@ -166,7 +167,8 @@ static void fail_all(struct object_get *get, size_t count, enum error_code rc,
     }
 }
 
-/* Is it still to be asked for: of the fast store first, of the durable one then? */
+/* Returns whether a record is still to be requested: first from the fast store, then from the
+ * durable one. */
 static bool is_wanted(const struct object_get *get, bool of_fast)
 {
     const enum tier tier = tier_of_key(get->key);
@@ -213,9 +215,9 @@ void tiered_get_many(void *state, struct object_get *get, size_t count)
     }
 }
 
-/* --- what is the same for each store that may have the key --- */
+/* --- functions that treat both stores alike --- */
 
-/* Those stores, the one that is read first in front; *count of them. */
+/* Returns the stores that may have the key, the one that is read first in front; *count of them. */
 static enum error_code stores_of(struct tiered_place *place, const char *key,
                                  struct tier_store out[2], int *count, struct error *err)
 {
@@ -231,7 +233,8 @@ static enum error_code stores_of(struct tiered_place *place, const char *key,
     return rc;
 }
 
-/* A damaged one goes where it is damaged: a sound copy in the other store is what is read from then on. */
+/* Removes a damaged record from the store where it is damaged; a sound copy in the other store is
+ * read from then on. */
 enum error_code tiered_delete_if_match(void *state, const char *key,
                                        const struct stored_bytes *seen, struct error *err)
 {
@@ -254,7 +257,8 @@ enum error_code tiered_has(void *state, const char *key, bool *found, struct err
     return rc;
 }
 
-/* Of the keys that both may have the durable store has few, and is asked first: that takes less than to remove one. */
+/* Removes a record. Of keys that both stores may have, the durable store has few, so it is asked
+ * first: asking is quicker than removing. */
 enum error_code tiered_remove(void *state, const char *key, struct error *err)
 {
     struct tier_store store[2];

@@ -13,7 +13,7 @@ void written_files_init(struct written_files *files)
     must(pthread_mutex_init(&files->lock, NULL) == 0);
 }
 
-/* Takes all descriptors out. */
+/* Takes all descriptors out of `files`. */
 static int take_all(struct written_files *files, int fd[WRITTEN_COUNT])
 {
     (void)pthread_mutex_lock(&files->lock);

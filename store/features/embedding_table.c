@@ -16,20 +16,21 @@ enum { ROWS_AT_ONCE = 256, ROWS_AHEAD = 3, VALUES_AHEAD = 8 };
 struct embedding_table {
     struct embedding_table_config config;
     size_t row_size; /* floats */
-    /* Either these, */
+    /* For a table in memory: */
     float *row;          /* [node_count, row_size] */
-    uint64_t *is_stored; /* a bit for each node */
-    _Atomic uint64_t
-        *has_first; /* likewise: its first values stand in `row`, or did before it was stored */
-    /* or this, in a scratch folder. */
+    uint64_t *is_stored; /* one bit for each node */
+    /* one bit for each node: `row` got its initial values, perhaps before it was stored */
+    _Atomic uint64_t *has_first;
+    /* For a table on disk, in a scratch folder: */
     struct row_file *file;
     char folder[FILE_PATH_SIZE];
-    int64_t generation; /* of files in the folder */
+    int64_t generation; /* number of the current file in the folder */
 };
 
 /* --- opening --- */
 
-/* Floats of a row; so many that the bits behind the rows are aligned. */
+/* Returns the floats of a row, rounded up to an even number so that the bits after the rows are
+ * aligned. */
 static size_t row_size_of(const struct embedding_table_config *config)
 {
     const size_t size = config->width * (size_t)(1 + sparse_rule_moments(config->rule)) +
@@ -156,7 +157,7 @@ static bool is_stored(const struct embedding_table *table, uint32_t node)
     return table->is_stored[node / 64] >> (node % 64) & 1;
 }
 
-/* A row that is not stored. */
+/* Writes the initial values of a row that was never stored, and zeros for the rest. */
 static void first_row(const struct embedding_table *table, uint32_t node, size_t size, float *out)
 {
     const size_t width = table->config.width;
@@ -182,7 +183,7 @@ static void read_resident(const struct read_job *job, size_t at, size_t end)
     }
 }
 
-/* Of each row the values alone go to where they are wanted. */
+/* Copies only the values of the rows, not the optimizer state, to their destinations. */
 static enum error_code read_stored(const struct read_job *job, size_t at, size_t end,
                                    struct error *err)
 {
@@ -229,7 +230,8 @@ enum error_code embedding_table_values(const struct embedding_table *table, cons
     return first_failure_end(&job.failure, err);
 }
 
-/* Rows of a tile that neither were stored nor have their first values get these. */
+/* Writes the initial values of rows that were neither stored nor initialised. Threads may share a
+ * node, so the one that sets its bit writes the row. */
 static void give_first_values(void *context, int64_t tile, int thread)
 {
     const struct read_job *job = context;
@@ -274,12 +276,12 @@ static enum error_code check_rows(const struct embedding_table *table,
     if ((moments >= 1 && !rows->first) || (moments == 2 && !rows->second) ||
         (sparse_rule_counts_updates(table->config.rule) && !rows->updates))
         return error_set(err, ERROR_CORRUPT,
-                         "record %s: without the optimizer state of aggregate.embedding_optimizer",
+                         "record %s lacks the optimizer state of aggregate.embedding_optimizer",
                          rows->view.key);
     return ERROR_NONE;
 }
 
-/* Row `i` of the record, as the table has it. */
+/* Converts row `i` of the record to the form of the table. */
 static void row_of_record(const struct embedding_table *table, const struct embedding_rows *rows,
                           uint64_t i, float *out)
 {
@@ -361,7 +363,7 @@ struct change_job {
     struct first_failure failure;
 };
 
-/* Those of a tile that are not there yet get their first values. */
+/* Changes the rows of a tile. Rows that were never stored first get their initial values. */
 static enum error_code change_resident(const struct change_job *job, size_t at, size_t end,
                                        int thread, struct error *err)
 {
@@ -430,7 +432,7 @@ enum error_code embedding_table_change(struct embedding_table *table, const uint
     return rc;
 }
 
-/* --- all that is stored --- */
+/* --- stored rows --- */
 
 struct scan {
     embedding_visitor visit;

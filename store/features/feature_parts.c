@@ -23,7 +23,7 @@ static enum error_code check_weights(const struct shard_seal *seal, const char *
     return shard_seal_check_weights(seal, what, expected, err);
 }
 
-/* What every part must have alike is that of the first. */
+/* Compares a property of the tensor with that of part 0; all parts must agree. */
 static enum error_code check_tensor(struct feature_parts *parts, const struct tensor_spec *tensor,
                                     int part, struct error *err)
 {
@@ -42,7 +42,7 @@ static enum error_code check_tensor(struct feature_parts *parts, const struct te
                      tensor_type_name(tensor->type));
 }
 
-/* Whether a seal is of the rows that `config` asks for. */
+/* Checks that a seal describes the rows that `config` asks for. */
 static enum error_code check_seal(struct feature_parts *parts,
                                   const struct feature_source_config *config, int part,
                                   const char *key, const struct shard_seal *seal, struct error *err)

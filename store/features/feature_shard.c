@@ -19,11 +19,11 @@ enum { SUM_SIZE = FEATURE_BLOCK_SUM_SIZE };
 
 struct feature_shard {
     char key[KEY_SIZE], path[FILE_PATH_SIZE];
-    struct artifact_handle files; /* {0}: of a folder that is the caller's */
+    struct artifact_handle files; /* {0} if the folder belongs to the caller */
     struct shard_seal seal;
-    uint64_t seed[SHARD_TENSOR_COUNT_MAX]; /* of the blocks of each tensor */
+    uint64_t seed[SHARD_TENSOR_COUNT_MAX]; /* seed of the blocks of each tensor */
     struct shard_database *database;
-    struct shard_delta *delta; /* then there is no database */
+    struct shard_delta *delta; /* if set, there is no database */
 };
 
 void feature_shard_close(struct feature_shard *shard)
@@ -101,8 +101,8 @@ static enum error_code open_files(struct store *store, const char *key,
     if (rc == ERROR_NONE)
         rc = feature_shard_open_folder(files.path, key, seal, out, err);
     if (rc == ERROR_NONE && files.is_fresh) {
-        rc = feature_shard_verify(
-            *out, err); /* blocks are read later, when nobody could fetch them again */
+        /* Verified now, because a damaged copy can no longer be replaced when blocks are read. */
+        rc = feature_shard_verify(*out, err);
         if (rc != ERROR_NONE) {
             feature_shard_close(*out);
             *out = NULL;
@@ -125,7 +125,7 @@ enum error_code feature_shard_open_sealed(struct store *store, const char *key,
     if (seal->is_delta)
         return open_delta(store, key, seal, out, err);
     const enum error_code rc = open_files(store, key, seal, out, &was_copied, err);
-    /* The copy may have been damaged on its way: it is discarded, and another one is fetched. */
+    /* The copy may have been damaged on the way: it is discarded, and downloaded once more. */
     return rc == ERROR_CORRUPT && was_copied ? open_files(store, key, seal, out, &was_copied, err)
                                              : rc;
 }
@@ -154,7 +154,7 @@ static enum error_code find_tensor(const struct feature_shard *shard, const char
     return error_set(err, ERROR_NOT_FOUND, "artifact %s has no tensor %s", shard->key, name);
 }
 
-/* Says which block an error is about. */
+/* Adds the block to an error. */
 static enum error_code of_block(const struct feature_shard *shard, int index, uint64_t block,
                                 enum error_code rc, struct error *err)
 {
@@ -239,8 +239,8 @@ enum error_code feature_shard_read_block(struct feature_shard *shard, const char
     return ERROR_NONE;
 }
 
-/* What is wrong when the scan stands on nothing, or on another key than it should; `block` may be the one
- * behind the last. */
+/* Reports what is wrong when the scan has ended, or has another key than expected. `block` may be
+ * the one after the last. */
 static enum error_code wrong_key(const struct feature_shard *shard, int index, uint64_t block,
                                  const struct shard_scan *scan, struct error *err)
 {
@@ -258,7 +258,7 @@ static bool stands_on(const struct shard_scan *scan, uint64_t block)
            memcmp(scan->key, expected, sizeof expected) == 0;
 }
 
-/* Each block must come in its turn, whole, and nothing behind the last. */
+/* Checks that each block comes in its turn, whole, and that nothing follows the last. */
 static enum error_code scan_blocks(const struct feature_shard *shard, int index,
                                    struct shard_scan *scan, struct checksum_stream *sums,
                                    char *rows, size_t stride, struct error *err)
@@ -306,11 +306,11 @@ static enum error_code read_all_once(struct feature_shard *shard, int index, cha
     return rc == ERROR_NONE ? check_content(shard, index, &found, err) : rc;
 }
 
-/* One block of a tensor with its hash before it, as it is stored. */
+/* Visits one block of a tensor in its stored form: its hash, then its rows. */
 typedef void (*block_visitor)(void *context, const struct tensor_spec *tensor, uint64_t block,
                               const char *stored);
 
-/* Asks for each block by its key. */
+/* Reads each block by its key. */
 static enum error_code visit_blocks(struct feature_shard *shard, int index, block_visitor visit,
                                     void *context, struct error *err)
 {
@@ -342,7 +342,7 @@ static enum error_code read_all(struct feature_shard *shard, int index, char *ro
                                 struct error *err)
 {
     struct copied_rows to = {rows, stride};
-    if (shard->delta) /* what a block is made of was checked by its hash */
+    if (shard->delta) /* the blocks of base and folder were checked by their hashes */
         return visit_blocks(shard, index, copy_block, &to, err);
     const enum error_code rc = read_all_once(shard, index, rows, stride, err);
     return shard_failure_may_pass(rc) ? read_all_once(shard, index, rows, stride, err) : rc;
@@ -366,7 +366,8 @@ static void sum_block(void *context, const struct tensor_spec *tensor, uint64_t 
     checksum_stream_add(context, stored, SUM_SIZE);
 }
 
-/* A scan finds rows whose table RocksDB believes to hold other keys, or none. */
+/* Reads each block of a tensor by its key. A scan proves less: it also finds rows of a table for
+ * which RocksDB has recorded a wrong range of keys. */
 static enum error_code find_tensor_blocks(struct feature_shard *shard, int index, struct error *err)
 {
     struct checksum_stream *sums = NULL;

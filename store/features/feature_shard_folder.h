@@ -1,19 +1,21 @@
-/* feature_shard_folder - a shard's folder before it has its name: for who builds it. */
+/* feature_shard_folder - opens the folder of a shard before it has its key, for the code that
+ * builds it. */
 #ifndef STORE_FEATURES_FEATURE_SHARD_FOLDER_H
 #define STORE_FEATURES_FEATURE_SHARD_FOLDER_H
 
 #include "store/features/feature_shard.h"
 #include "store/records/shard_seal.h"
 
-/* As feature_shard_open() with a seal that the caller has. */
+/* Opens a shard whose seal the caller has. Otherwise same as feature_shard_open(). */
 MUST_CHECK enum error_code feature_shard_open_sealed(struct store *store, const char *key,
                                                      const struct shard_seal *seal,
                                                      struct feature_shard **out, struct error *err);
-/* As feature_shard_open() what lies at `path`; `key` is what it is or will be called. */
+/* Opens the folder at `path`; `key` is its present or future key. Otherwise same as
+ * feature_shard_open(). */
 MUST_CHECK enum error_code feature_shard_open_folder(const char *path, const char *key,
                                                      const struct shard_seal *seal,
                                                      struct feature_shard **out, struct error *err);
-/* Asks for each block of each tensor by its key, and compares with the seal. */
+/* Reads each block of each tensor by its key, and compares it with the seal. */
 MUST_CHECK enum error_code feature_shard_find_all(struct feature_shard *shard, struct error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Building a feature shard: tables in scratch, a database of them, read back, sealed and published. */
+/* Builds a feature shard: writes tables in scratch, makes a database of them, reads it back, seals
+ * and publishes it. */
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -22,12 +23,12 @@ struct feature_shard_writer {
     char scratch[FILE_PATH_SIZE];
     struct shard_seal seal;
     struct shard_builder *database;
-    /* Of a delta: what it is over, and the rows of each of its tensors. */
+    /* Only for a delta: its base, and the rows of each tensor. */
     bool is_over;
     char base_key[KEY_SIZE];
     struct shard_seal base;
     uint64_t row_count;
-    /* The tensor being written; its table is begun with its first block: */
+    /* The tensor that is being written; its table begins with its first block. */
     struct checksum_stream *sums;
     struct feature_block_builder builder;
 };
@@ -37,7 +38,8 @@ void feature_shard_writer_abandon(struct feature_shard_writer *writer)
     if (!writer)
         return;
     if (*writer->scratch)
-        error_ignore(file_remove_all(writer->scratch, NULL)); /* store_sweep() takes what stays */
+        /* store_sweep() removes what remains */
+        error_ignore(file_remove_all(writer->scratch, NULL));
     shard_builder_free(writer->database);
     checksum_stream_free(writer->sums);
     feature_block_builder_release(&writer->builder);
@@ -112,7 +114,7 @@ static enum error_code flush_block(struct feature_shard_writer *writer, struct e
     return shard_builder_put(writer->database, key, sizeof key, writer->builder.value, size, err);
 }
 
-/* Completes the tensor that is being written, if any. */
+/* Ends the tensor that is being written, if there is one. */
 static enum error_code end_tensor(struct feature_shard_writer *writer, struct error *err)
 {
     const int index = writer->seal.tensor_count - 1;
@@ -174,8 +176,9 @@ enum error_code feature_shard_writer_add(struct feature_shard_writer *writer, co
     return ERROR_NONE;
 }
 
-/* RocksDB takes the file it is given away, so it gets a second name of the table: the first stays for another
- * build. Where there are no such names (SMB) it copies the table (*by_copy). */
+/* Makes a second name for a table, because RocksDB moves the file that it is given; the first name
+ * stays for another attempt. On file systems without hard links (SMB), RocksDB copies the table
+ * (*by_copy). */
 static enum error_code name_table(const struct feature_shard_writer *writer, int index,
                                   char path[FILE_PATH_SIZE], bool *by_copy, struct error *err)
 {
@@ -200,7 +203,7 @@ static enum error_code name_family(void *context, int index, struct shard_family
                              : ERROR_NONE;
 }
 
-/* The log and the lock are of no use in a folder that is only read. */
+/* Removes RocksDB's log and lock files, which a folder that is only read does not need. */
 static enum error_code remove_log(void *context, const char *name, struct error *err)
 {
     char path[FILE_PATH_SIZE];
@@ -218,7 +221,7 @@ static enum error_code build_database(struct feature_shard_writer *writer, char 
     return rc == ERROR_NONE ? file_list(path, remove_log, path, err) : rc;
 }
 
-/* Finds every block in the folder and compares with what was written. */
+/* Reads every block in the folder and compares it with what was written. */
 static enum error_code read_back(const struct feature_shard_writer *writer, const char *path,
                                  struct error *err)
 {
@@ -241,21 +244,21 @@ static enum error_code build_and_read_back(struct feature_shard_writer *writer, 
     return rc == ERROR_NONE ? read_back(writer, path, err) : rc;
 }
 
-/* RocksDB may swallow an error of the disk while it takes a table in, and then knows a database that nobody can
- * read: so nothing is published that was not read. What fails is thrown away and built again from the same
- * tables. */
+/* Builds the folder and reads it back before it is published: RocksDB may swallow a disk error
+ * while it ingests a table, and leave a database that cannot be read. A build that fails is removed
+ * and repeated from the same tables. */
 static enum error_code build(struct feature_shard_writer *writer, char *path, struct error *err)
 {
     enum error_code rc = ERROR_IO;
     for (int i = 0; shard_failure_may_pass(rc) && i < BUILD_ATTEMPTS; i++)
         rc = build_and_read_back(writer, path, err);
-    /* Nobody else has touched it, so what does not match is a trouble of this host. */
+    /* No other process has touched the files, so a mismatch is a fault of this host. */
     if (rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND)
         rc = error_context(err, ERROR_IO, "does not read back as it was written");
     return rc;
 }
 
-/* Compares what is stored under the key with what was written. */
+/* Compares the stored artifact with what was written. */
 static enum error_code check_stored(const struct feature_shard_writer *writer, struct error *err)
 {
     struct feature_shard *shard = NULL;
@@ -267,7 +270,7 @@ static enum error_code check_stored(const struct feature_shard_writer *writer, s
     return rc;
 }
 
-/* Whether a seal vouches for other rows than ours. */
+/* Returns in *otherwise whether a stored seal describes other rows than ours. */
 static enum error_code is_sealed_otherwise(const struct feature_shard_writer *writer,
                                            const struct shard_seal *seal, bool *otherwise,
                                            struct error *err)
@@ -279,9 +282,9 @@ static enum error_code is_sealed_otherwise(const struct feature_shard_writer *wr
     return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
-/* Moves the folder to its name. One that is there already and holds the same rows stays. One that does not, be it
- * what a power cut has left or what a disk has damaged, makes way, unless its seal says that other rows belong
- * there: that is an alarm, which putting our seal raises. */
+/* Moves the folder to its key. A folder that is there and holds the same rows stays. One that does
+ * not is replaced (a power cut or a disk damaged it), unless its seal describes other rows than
+ * ours: then putting our seal fails, which is the alarm. */
 static enum error_code publish(const struct feature_shard_writer *writer, const char *path,
                                const struct shard_seal *seal, struct error *err)
 {

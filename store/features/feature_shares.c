@@ -13,7 +13,7 @@ uint64_t feature_shares_need(const struct feature_source *source, uint32_t row_c
            (is_fetched ? row_count * (uint64_t)feature_source_row_bytes(source) : 0);
 }
 
-/* `part` of `all` parts of it; of none that are there, nothing. */
+/* Returns the fraction part / all of `bytes`; 0 if `all` is 0. */
 static uint64_t share_of(uint64_t bytes, uint64_t part, uint64_t all)
 {
     return all ? (uint64_t)((double)bytes * ((double)part / (double)all)) : 0;

@@ -1,5 +1,6 @@
 /*
- * feature_shares - a budget shared out among sources of which a batch wants rows, node type by node type.
+ * feature_shares - divides a budget among sources, one for each node type, that a batch reads rows
+ * of.
  */
 #ifndef STORE_FEATURES_FEATURE_SHARES_H
 #define STORE_FEATURES_FEATURE_SHARES_H
@@ -9,13 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a batch wants of a source beside its cache, for row_count of its rows: to visit them, or to have them fetched. */
+/* Returns the bytes that a source needs beside its cache to visit, or with `is_fetched` to fetch,
+ * `row_count` of its rows. */
 uint64_t feature_shares_need(const struct feature_source *source, uint32_t row_count,
                              bool is_fetched);
 
-/* Sets the limits of source [count] (NULL: there is none; at most RELATION_TYPE_COUNT_MAX), as far as they are not resident, to shares of
- * the budget: what each needs for row_count[i] rows, and of what is left by how much each has cached. Where the needs are
- * more than there is, shares of that. What the last fetch or visit took is given back. */
+/* Divides the budget among source [count] and sets their limits; NULL sources and those that are
+ * resident are skipped. `count` is at most RELATION_TYPE_COUNT_MAX. Each source gets what it needs
+ * for row_count[i] rows, and a share of the rest in proportion to its cached bytes. If the budget
+ * is less than all needs, each gets a proportional share of it. Frees the memory of the last fetch
+ * or visit. */
 void feature_shares_limit(struct feature_source *const *source, const uint32_t *row_count,
                           uint32_t count, bool is_fetched, uint64_t budget_bytes);
 

@@ -1,10 +1,9 @@
 /*
- * Resident, a row is found by its node id and the ids are the index: nothing is copied or allocated.
+ * A resident source finds a row by its node id: nothing is copied or allocated.
  *
- * Out of the budget, a visit orders the wanted nodes (row_order.h) and walks them (feature_walk.h).
- *
- * Kept rows are a compact array with a table from node to slot. They are given up from the end, so the
- * best ones should come first.
+ * Otherwise a visit sorts the wanted nodes (row_order.h) and walks over them (feature_walk.h).
+ * Cached rows are a compact array, with a table from node to slot. They are dropped from the end,
+ * so the best ones should come first.
  */
 #include "store/features/feature_source.h"
 
@@ -50,9 +49,9 @@ size_t feature_source_row_bytes(const struct feature_source *source)
     return row_bytes(source);
 }
 
-/* --- all rows in one array --- */
+/* --- resident rows --- */
 
-/* All blocks of a part, converted one by one. */
+/* Reads all blocks of a part and converts each. */
 static enum error_code read_converted(const struct feature_source *source,
                                       struct feature_shard *shard, uint32_t row_count, char *to,
                                       struct error *err)
@@ -69,7 +68,7 @@ static enum error_code read_converted(const struct feature_source *source,
     return rc;
 }
 
-/* The rows of a part, of which each block is compared with its hash on the way. */
+/* Reads the rows of a part. Each block is compared with its hash. */
 static enum error_code read_part(void *context, int64_t part, char *to, struct error *err)
 {
     const struct feature_source *source = context;
@@ -83,7 +82,7 @@ static enum error_code read_part(void *context, int64_t part, char *to, struct e
     return rc;
 }
 
-/* Of all that the array's bytes depend on. */
+/* Returns a hash of everything that the bytes of the array depend on, as its name. */
 static struct checksum resident_name(const struct feature_source *source)
 {
     static const char kind[] = "resident rows, version 1";
@@ -96,7 +95,7 @@ static struct checksum resident_name(const struct feature_source *source)
     return checksum_of_parts(part, sizeof part / sizeof *part);
 }
 
-/* Opens the array of `bytes`; ERROR_NO_MEMORY when there is no room for it, in all or in the budget. */
+/* Opens the array of `bytes`. Fails: ERROR_NO_MEMORY when the memory or the budget is too small. */
 static enum error_code open_resident(struct feature_source *source, uint64_t bytes,
                                      struct thread_pool *pool, struct error *err)
 {
@@ -128,7 +127,7 @@ static bool is_resident(const struct feature_source *source)
     return source->resident.bytes != NULL;
 }
 
-/* Bytes that are held whatever is fetched. */
+/* Returns the bytes that are held whatever is fetched. */
 static uint64_t fixed_bytes(const struct feature_source *source)
 {
     const uint64_t converted = source->stripe.converted ? FEATURE_VISIT_MAX * row_bytes(source) : 0;
@@ -154,7 +153,7 @@ static uint64_t fetch_bytes(const struct feature_source *source, size_t count)
     return (uint64_t)count * row_bytes(source);
 }
 
-/* Says what `count` rows want, `wanted` bytes altogether, when that is over the budget. */
+/* Checks that the `wanted` bytes for `count` rows fit the budget. */
 static enum error_code check_budget(const struct feature_source *source, size_t count,
                                     uint64_t wanted, struct error *err)
 {
@@ -319,7 +318,7 @@ bool feature_source_has_cached(const struct feature_source *source, uint32_t nod
     return source->cache.slot_of && source->cache.slot_of[node];
 }
 
-/* Gives up the rows behind the first `count`. */
+/* Drops the cached rows after the first `count`. */
 static void shrink_cache(struct feature_source *source, size_t count)
 {
     struct feature_cache *cache = &source->cache;
@@ -338,16 +337,16 @@ static void shrink_cache(struct feature_source *source, size_t count)
         memory_unmap_tail(cache->row, cache->mapped_bytes, count * row_bytes(source));
 }
 
-/* Makes room for `bytes` beside what cannot go. */
+/* Drops cached rows until `bytes` more fit the budget. */
 static void make_room(struct feature_source *source, uint64_t bytes)
 {
     const uint64_t budget = source->budget_bytes;
     if (bytes + feature_source_cache_bytes(source) <= budget)
         return;
-    const uint64_t beside = bytes + PAGE_BYTES; /* rows go page by page */
+    const uint64_t beside = bytes + PAGE_BYTES; /* rows are freed page by page */
     shrink_cache(source,
                  feature_source_cache_capacity(source, budget > beside ? budget - beside : 0));
-    if (bytes + feature_source_cache_bytes(source) > budget) /* larger pages */
+    if (bytes + feature_source_cache_bytes(source) > budget) /* the pages are larger than that */
         shrink_cache(source, 0);
 }
 
@@ -477,7 +476,7 @@ uint32_t feature_source_block_end(const struct feature_source *source, uint32_t 
     return end_of_block(source, part_of(source, node), node);
 }
 
-/* The rows of the nodes first .. end - 1, which lie in one block of `part`. */
+/* Reads the rows of nodes first .. end - 1, which are in one block of `part`. */
 static enum error_code read_rows_of_block(struct feature_source *source, int part, uint32_t first,
                                           uint32_t end, char *out, struct error *err)
 {
@@ -519,7 +518,7 @@ enum error_code feature_source_read(struct feature_source *source, uint32_t firs
 
 /* --- fetch --- */
 
-/* Room for the rows and their order. */
+/* Reserves memory for the rows and their order. */
 static enum error_code reserve_rows(struct feature_source *source, size_t count, struct error *err)
 {
     const size_t ordered = count > source->order.capacity ? count : source->order.capacity;

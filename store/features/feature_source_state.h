@@ -1,5 +1,6 @@
 /*
- * feature_source_state - what feature_source.c sets up and feature_walk.c goes over; nobody else looks inside.
+ * feature_source_state - the fields of a feature source, shared by feature_source.c and
+ * feature_walk.c. No other file may use them.
  */
 #ifndef STORE_FEATURES_FEATURE_SOURCE_STATE_H
 #define STORE_FEATURES_FEATURE_SOURCE_STATE_H
@@ -10,12 +11,12 @@
 #include "store/features/feature_walk.h"
 #include "store/features/row_order.h"
 
-/* The feature cache: rows that stay in memory. */
-struct feature_cache { /* {0} is none */
-    char *row;         /* [count] rows */
+/* The feature cache: rows that stay in memory. {0} is empty. */
+struct feature_cache {
+    char *row; /* [count] rows */
     size_t mapped_bytes;
     uint32_t *slot_of; /* [node_count]: slot + 1, or 0 */
-    uint32_t *node;    /* [count]: of each slot */
+    uint32_t *node;    /* [count]: node of each slot */
     uint32_t count;
 };
 
@@ -33,7 +34,7 @@ struct feature_source {
     struct feature_parts parts;
     struct shared_area resident; /* [node_count] rows, or {0}: out of the budget */
 
-    /* Out of the budget: */
+    /* Used only if the rows do not fit the budget: */
     struct row_order order;
     struct feature_cache cache;
     struct feature_stripe stripe;
@@ -41,7 +42,7 @@ struct feature_source {
     size_t row_capacity;
 };
 
-/* Whether rows are held otherwise than they are stored. */
+/* Returns whether rows are held in another form than they are stored in. */
 bool feature_source_converts(const struct feature_source *source);
 
 #endif

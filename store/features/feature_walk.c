@@ -5,8 +5,8 @@
 #include "store/features/feature_source_state.h"
 #include "store/features/row_conversion.h"
 
-/* Blocks of a stripe altogether: some hundred rows at a time, which still lie in a cache when they are used. Of 256
- * KB to 2 MB this took the least time. */
+/* Bytes of all blocks in a stripe. A few hundred rows at a time are still in the processor's cache
+ * when they are used; of 256 KB to 2 MB this was the fastest. */
 enum { STRIPE_BYTES = 1 << 20 };
 
 _Static_assert((int)FEATURE_VISIT_MAX >= (int)FEATURE_BLOCK_ROWS, "a block fits a stripe");
@@ -67,9 +67,10 @@ struct feature_visit feature_stripe_visit(const struct feature_stripe *stripe)
         .count = stripe->count, .place = stripe->place, .row = stripe->row};
 }
 
-/* --- taking them --- */
+/* --- taking stripes --- */
 
-/* One past the last row, from `first` on, of a node below `node_end`; at most FEATURE_VISIT_MAX of them. */
+/* Returns the index after the last row, from `first` on, whose node is below `node_end`; at most
+ * FEATURE_VISIT_MAX rows. */
 static size_t rows_below(const struct feature_walk *walk, size_t first, uint32_t node_end)
 {
     const uint32_t *place = walk->source->order.place;
@@ -81,7 +82,7 @@ static size_t rows_below(const struct feature_walk *walk, size_t first, uint32_t
     return i;
 }
 
-/* The block that the next row lies in, with all wanted rows of it that a stripe can have. */
+/* Returns the block of the next row, with as many wanted rows of it as fit a stripe. */
 static struct feature_stripe_block next_block(struct feature_walk *walk, size_t *end)
 {
     const uint32_t *book = walk->source->book;
@@ -114,7 +115,7 @@ bool feature_walk_next(struct feature_walk *walk, struct feature_stripe *stripe)
     return stripe->count > 0;
 }
 
-/* --- reading them --- */
+/* --- reading stripes --- */
 
 static const char *cached_row(const struct feature_source *source, uint32_t node)
 {
@@ -123,7 +124,7 @@ static const char *cached_row(const struct feature_source *source, uint32_t node
     return slot ? cache->row + (slot - 1) * feature_source_row_bytes(source) : NULL;
 }
 
-/* Finds those that are cached, and NULL for others; whether there are others. */
+/* Sets the pointers of cached rows, and NULL for the others. Returns whether there are others. */
 static bool find_cached(struct feature_stripe *stripe, uint32_t first, uint32_t end)
 {
     bool others = false;
@@ -134,8 +135,8 @@ static bool find_cached(struct feature_stripe *stripe, uint32_t first, uint32_t 
     return others;
 }
 
-/* The one place where wanted rows of a block become rows in the precision of the source. What needs no
- * conversion stays where it is. */
+/* Returns a wanted row in the precision of the source. Only here are rows of a visit converted. A
+ * row that needs no conversion stays in its block. */
 static const void *enter_row(const struct feature_stripe *stripe, const struct feature_pin *pin,
                              uint32_t row, uint32_t at)
 {
@@ -183,7 +184,7 @@ enum error_code feature_stripe_read(struct feature_stripe *stripe, struct error 
     return rc;
 }
 
-/* --- all of them --- */
+/* --- whole walks --- */
 
 enum error_code feature_walk_order(struct feature_source *source, const uint32_t *node,
                                    size_t count, struct error *err)

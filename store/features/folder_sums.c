@@ -40,7 +40,7 @@ static enum error_code add_file(void *context, const char *name, struct error *e
     char path[FILE_PATH_SIZE], text[CHECKSUM_TEXT_SIZE], end_text[CHECKSUM_TEXT_SIZE] = "";
     struct checksum sum, end;
     uint64_t size = 0;
-    if (strcmp(name, SUMS_NAME) == 0) /* of an attempt before */
+    if (strcmp(name, SUMS_NAME) == 0) /* left by an earlier attempt */
         return ERROR_NONE;
     enum error_code rc = file_path(path, err, "%s/%s", sums->folder, name);
     if (rc == ERROR_NONE)
@@ -82,16 +82,17 @@ enum error_code folder_sums_write(const char *folder, struct error *err)
 }
 
 struct sums_line {
-    char sum[CHECKSUM_TEXT_SIZE], end[CHECKSUM_TEXT_SIZE]; /* end: of a table alone */
+    char sum[CHECKSUM_TEXT_SIZE], end[CHECKSUM_TEXT_SIZE]; /* `end` only for tables */
     char name[NAME_SIZE];
     uint64_t size;
 };
 
-/* A list with a right hash is as somebody wrote it, but that may not have been us: a name leads nowhere else. */
+/* Parses a line of the list. A correct hash does not prove that we wrote the list, so a name that
+ * leaves the folder is refused. */
 static bool parse_line(const char *text, struct sums_line *line)
 {
     struct checksum parsed;
-    /* NOLINTNEXTLINE(cert-err34-c): what is no number is no line */
+    /* NOLINTNEXTLINE(cert-err34-c): a line without a number is refused */
     const int fields = sscanf(text, "%32s %" SCNu64 " %255s%*1[ ]%32[^ \n]", line->sum, &line->size,
                               line->name, line->end);
     if (fields < 3 || !checksum_parse(line->sum, &parsed) || strchr(line->name, '/') ||
@@ -100,7 +101,7 @@ static bool parse_line(const char *text, struct sums_line *line)
     return is_table(line->name) ? fields == 4 && checksum_parse(line->end, &parsed) : fields == 3;
 }
 
-/* One line of the list against the file it names. */
+/* Compares one line of the list with the file that it names. */
 static enum error_code check_line(const char *folder, const char *artifact, const char *text,
                                   bool tables, struct error *err)
 {
@@ -131,7 +132,8 @@ static enum error_code check_line(const char *folder, const char *artifact, cons
                      found, rc == ERROR_NOT_FOUND ? " (no file)" : "");
 }
 
-/* Cuts the last line, the hash of the others, off `text`; false when it is not that. */
+/* Removes the last line, the hash of the others, from `text`. Returns false if that hash is
+ * wrong. */
 static bool cut_last_line(char *text, size_t size)
 {
     const size_t last_size = CHECKSUM_TEXT_SIZE; /* the digits and a line feed */

@@ -6,9 +6,7 @@
 
 #include <string.h>
 
-enum {
-    PIECE = 512
-}; /* elements that are floats on the way from one half-width type to the other */
+enum { PIECE = 512 }; /* elements of a row that are converted at a time */
 
 enum precision row_conversion_precision(enum tensor_type type, enum precision wanted)
 {
@@ -31,7 +29,7 @@ static void widen(float *out, const char *from, enum tensor_type type, size_t co
         memcpy(out, from, count * sizeof *out);
 }
 
-/* By way of floats, which hold every f16. */
+/* Converts by way of floats, which represent every f16. */
 static void round_row(bf16 *out, const char *from, enum tensor_type type, size_t dim)
 {
     const size_t bytes = tensor_type_bytes(type);

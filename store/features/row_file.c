@@ -11,7 +11,7 @@ enum { ROWS_AT_ONCE = 256 };
 struct row_file {
     int fd;
     size_t row_bytes;
-    uint64_t *is_stored; /* a bit for each row */
+    uint64_t *is_stored; /* one bit for each row */
 };
 
 static bool is_stored(const struct row_file *file, uint32_t id)
@@ -41,7 +41,7 @@ enum error_code row_file_new(const char *path, size_t row_bytes, uint32_t row_co
     file->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file->fd < 0)
         rc = error_set_errno(err, ERROR_IO, "cannot create %s", path);
-    else /* rows are wanted one by one: pages around them are not */
+    else /* rows are read one by one, so reading the pages around them is useless */
         (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM);
     if (rc == ERROR_NONE)
         rc = memory_new(&file->is_stored, row_count / 64 + 1UL, "the working copy of embeddings",
@@ -53,7 +53,8 @@ enum error_code row_file_new(const char *path, size_t row_bytes, uint32_t row_co
     return rc;
 }
 
-/* How many of id [count] follow each other in the file, all of them there, or all of them to be. */
+/* Returns how many of id [count] are consecutive in the file; with `only_stored` all of these must
+ * be stored. */
 static size_t run_length(const struct row_file *file, const uint32_t *id, size_t count,
                          bool only_stored)
 {
@@ -102,7 +103,7 @@ void row_file_mark(struct row_file *file, const uint32_t *id, size_t count)
         file->is_stored[id[i] / 64] |= (uint64_t)1 << (id[i] % 64);
 }
 
-/* The next rows that there are from *first on, at most ROWS_AT_ONCE. */
+/* Lists the next stored rows from *first on, at most ROWS_AT_ONCE. */
 static size_t list_stored(const struct row_file *file, uint32_t *first, uint32_t end, uint32_t *id)
 {
     size_t count = 0;

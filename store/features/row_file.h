@@ -1,20 +1,21 @@
 /*
- * row_file - rows of one size by number, in a private file of this process that may be written: the working copy of a
- * learnable embedding that does not fit into memory.
+ * row_file - rows of one size by number, in a private file that this process writes: the working
+ * copy of a learnable embedding that does not fit into memory.
  *
  *   row i   bytes i * row_bytes .. (i + 1) * row_bytes - 1 of the file
  *
- * It lies in scratch and holds nothing that is worth keeping: what dies with it is put together again from records
- * (embedding_table.h). So there is no log, and nothing is flushed. Rows are changed where they stand, so a round writes what
- * it changed and nothing else; the file is sparse, and a row that was never stored takes no disk but for its neighbours in a
- * page. What is read and written soon again lies in the page cache, which the system takes back when it wants memory. This
- * process holds a bit for each row.
+ * The file is in scratch and need not survive: after a crash it is built again from records
+ * (embedding_table.h). So there is no log, and nothing is flushed. Rows are changed in place, so a
+ * round writes only what it changed. The file is sparse: a row that was never stored takes no disk
+ * space, unless it shares a page with one that was. The page cache keeps rows that are used again
+ * soon, and the system reclaims it when it needs memory. This process holds one bit for each row.
  *
- * Not RocksDB, which has the rows of features: sealed once and read by many, these want its order and its checksums. Rows that
- * each round changes were in it at first; a read was then a search through its tables, an allocation and two copies, and an
- * update was written again by every compaction, for a log and an order that nobody asks for here.
+ * RocksDB holds the rows of features, which are sealed once and read by many and need its order and
+ * checksums. It is not used here: with rows that change each round, a read was a search through its
+ * tables, an allocation and two copies, and each compaction wrote the updates again, for a log and
+ * an order that nothing needs.
  *
- * Threads: reads may run side by side, and so may writes; marking alone.
+ * Threads: several may read at once, and several may write at once; only one may mark.
  */
 #ifndef STORE_FEATURES_ROW_FILE_H
 #define STORE_FEATURES_ROW_FILE_H
@@ -27,23 +28,25 @@
 
 struct row_file;
 
-/* A new one at `path`, of which nothing is there yet, without rows. Fails: ERROR_IO, ERROR_NO_SPACE, ERROR_NO_MEMORY. */
+/* Makes a file at `path`, which must not exist, without rows. Fails: ERROR_IO, ERROR_NO_SPACE,
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code row_file_new(const char *path, size_t row_bytes, uint32_t row_count,
                                         struct row_file **out, struct error *err);
-void row_file_close(struct row_file *file); /* NULL is fine; the file stays */
+void row_file_close(struct row_file *file); /* NULL is allowed; the file stays */
 
-/* Rows id [count]; quickest where they ascend. Row i goes to out + i * stride bytes, and found[i] says whether there is one;
- * else nothing is written there. Fails: ERROR_IO. */
+/* Reads rows id [count]; fastest if ids ascend. Row i goes to out + i * stride bytes, and found[i]
+ * says whether it was stored; if not, nothing is written there. Fails: ERROR_IO. */
 MUST_CHECK enum error_code row_file_get(const struct row_file *file, const uint32_t *id,
                                         size_t count, char *out, size_t stride, bool *found,
                                         struct error *err);
-/* Rows id [count], distinct: row i is at row + i * row_bytes. They are there once row_file_mark() says so. Threads: any
- * number, of other rows each. Fails: ERROR_IO, ERROR_NO_SPACE. */
+/* Writes rows id [count], which are distinct, from row + i * row_bytes. They count as stored after
+ * row_file_mark(). Threads: any number, with different rows. Fails: ERROR_IO, ERROR_NO_SPACE. */
 MUST_CHECK enum error_code row_file_put(const struct row_file *file, const uint32_t *id,
                                         size_t count, const char *row, struct error *err);
 void row_file_mark(struct row_file *file, const uint32_t *id, size_t count);
 
-/* Calls `visit` with the rows of first .. end - 1 that there are, ascending; `row` is borrowed, at any address. */
+/* Calls `visit` with the stored rows among first .. end - 1, ascending. `row` is borrowed and may
+ * be unaligned. */
 typedef enum error_code (*row_visitor)(void *context, uint32_t id, const char *row,
                                        struct error *err);
 MUST_CHECK enum error_code row_file_scan(const struct row_file *file, uint32_t first, uint32_t end,

@@ -47,7 +47,8 @@ void row_order_release(struct row_order *order)
     *order = (struct row_order){0};
 }
 
-/* start[b] becomes where bucket b begins; filling moves it to where the next one does. */
+/* Turns counts into starts: start[b] becomes the start of bucket b. Filling then moves it to the
+ * start of the next. */
 static void sum_up(uint32_t *start, size_t bucket_count)
 {
     for (size_t b = 1; b <= bucket_count; b++)

@@ -10,10 +10,11 @@
 
 enum { READAHEAD_BYTES = 4 << 20 };
 
-/* What RocksDB was doing when it failed. */
+/* Tells what RocksDB was doing when it failed. */
 enum shard_use { SHARD_READ, SHARD_BUILD };
 
-/* RocksDB's C interface tells the kind of a failure by the text in front. */
+/* Returns the error code of a message. RocksDB's C interface shows the kind of a failure only by
+ * the beginning of the text. */
 static enum error_code code_of_rocksdb(const char *text, enum shard_use use)
 {
     static const char *const damage[] = {"Corruption", "NotFound", "Invalid argument",
@@ -34,7 +35,7 @@ static enum error_code code_of_rocksdb(const char *text, enum shard_use use)
     return use == SHARD_READ && missing ? ERROR_CORRUPT : ERROR_IO;
 }
 
-/* What RocksDB said, which becomes ours to free, as an error. */
+/* Makes an error from RocksDB's message, and frees the message. */
 static enum error_code rocksdb_failed(char *text, enum shard_use use, const char *shard,
                                       const char *what, struct error *err)
 {
@@ -44,13 +45,13 @@ static enum error_code rocksdb_failed(char *text, enum shard_use use, const char
     return rc;
 }
 
-/* RocksDB's number for it. Its default is XXH3, which a library that is built for any processor computes with 128-bit
- * vectors and sums in memory: a third of the time of reading rows, where this takes little. */
+/* RocksDB's number for XXH64. The default, XXH3, took a third of the time of reading rows: a
+ * library built for any processor computes it with 128-bit vectors and keeps its sums in memory. */
 enum { CHECKSUM_XXH64 = 3 };
 
-/* Blocks are large and read once, so neither compression nor keeping them helps. But RocksDB hands out a block
- * without a copy only when it is in its cache: this one has no room, so a block is in it while it is used, and
- * gone afterwards. */
+/* Returns the options of shards. Blocks are large and read once, so neither compression nor caching
+ * helps. But RocksDB returns a block without a copy only from its cache. This cache has no
+ * capacity, so that a block is in it only while it is used. */
 static rocksdb_options_t *shard_options(void)
 {
     rocksdb_options_t *options = rocksdb_options_create();
@@ -60,13 +61,13 @@ static rocksdb_options_t *shard_options(void)
     rocksdb_block_based_options_set_checksum(table, CHECKSUM_XXH64);
     rocksdb_options_set_block_based_table_factory(options, table);
     rocksdb_block_based_options_destroy(table);
-    rocksdb_cache_destroy(cache); /* the table factory has it */
+    rocksdb_cache_destroy(cache); /* the table factory keeps a reference */
     rocksdb_options_set_compression(options, rocksdb_no_compression);
     rocksdb_options_set_info_log_level(options, 4);        /* fatal only */
-    rocksdb_options_set_stats_dump_period_sec(options, 0); /* no threads that count for a log */
+    rocksdb_options_set_stats_dump_period_sec(options, 0); /* no thread for statistics */
     rocksdb_options_set_stats_persist_period_sec(options, 0);
     rocksdb_options_set_disable_auto_compactions(options, 1);
-    rocksdb_options_set_max_file_opening_threads(options, 1); /* a shard is one table or few */
+    rocksdb_options_set_max_file_opening_threads(options, 1); /* a shard has few tables */
     return options;
 }
 
@@ -76,7 +77,7 @@ struct shard_database {
     char shard[KEY_SIZE];
     char name[SHARD_FAMILY_COUNT_MAX][64];
     rocksdb_options_t *options;
-    rocksdb_readoptions_t *read_options; /* reads ahead when it goes through all */
+    rocksdb_readoptions_t *read_options; /* reads ahead in scans */
     rocksdb_t *db;
     rocksdb_column_family_handle_t *family[SHARD_FAMILY_COUNT_MAX + 1]; /* 0: "default", empty */
 };
@@ -97,10 +98,10 @@ void shard_database_close(struct shard_database *database)
     memory_free(database);
 }
 
-/* Read-only leaves the folder as it is: no lock, no log. Reads are buffered: what is read again and again,
- * out of a budget, comes from the page cache, which gives way when memory is short. Direct reads of the
- * same blocks took 7 times as long there. RocksDB would advise the kernel not to read ahead, but blocks are
- * asked for in order. */
+/* Opens a database. Read-only mode leaves the folder as it is: no lock, no log. Reads are buffered:
+ * blocks that are read again and again come from the page cache, which the system shrinks when
+ * memory is short; direct reads of the same blocks took 7 times as long. RocksDB's advice to the
+ * kernel not to read ahead is turned off, because blocks are read in order. */
 enum error_code shard_database_open(const char *path, const char *shard, const char *const *family,
                                     int count, struct shard_database **out, struct error *err)
 {
@@ -118,7 +119,7 @@ enum error_code shard_database_open(const char *path, const char *shard, const c
     rocksdb_options_set_advise_random_on_open(d->options, 0);
     d->read_options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_readahead_size(d->read_options, READAHEAD_BYTES);
-    /* Every value is behind a hash of its own, but where it lies in its block is not. */
+    /* Values have hashes of their own, but RocksDB's index inside a block has not. */
     rocksdb_readoptions_set_verify_checksums(d->read_options, 1);
     for (int i = 0; i <= count; i++) {
         if (i > 0)
@@ -137,8 +138,7 @@ enum error_code shard_database_open(const char *path, const char *shard, const c
     return ERROR_NONE;
 }
 
-/* A value is asked for by its key: RocksDB reads it into memory of its own, and nothing is read that nobody
- * asked for. */
+/* Reads a value by its key. RocksDB reads it into its own memory, and reads nothing else. */
 enum error_code shard_database_get(const struct shard_database *database, int family,
                                    const char *key, size_t key_size, struct shard_value *out,
                                    struct error *err)
@@ -162,7 +162,7 @@ void shard_value_release(void *slice)
         rocksdb_pinnableslice_destroy(slice);
 }
 
-/* Looks at what the iterator stands on. */
+/* Sets key and value from the current entry of the iterator. */
 static void take(struct shard_scan *scan)
 {
     scan->key = scan->value = NULL;
@@ -210,7 +210,7 @@ struct shard_builder {
     char shard[KEY_SIZE];
     rocksdb_options_t *options;
     rocksdb_envoptions_t *file_options;
-    rocksdb_sstfilewriter_t *table; /* NULL between two */
+    rocksdb_sstfilewriter_t *table; /* NULL between two tables */
 };
 
 enum error_code shard_builder_new(const char *shard, struct shard_builder **out, struct error *err)
@@ -275,7 +275,7 @@ enum error_code shard_builder_end_table(struct shard_builder *builder, struct er
     return build_failed(builder, failure, "cannot be written", err);
 }
 
-/* One column family with the rows of one table. */
+/* Adds one column family with the rows of one table. */
 static enum error_code add_family(const struct shard_builder *builder, rocksdb_t *db,
                                   const struct shard_family *family, struct error *err)
 {

@@ -18,8 +18,8 @@ struct shard_delta {
     struct feature_shard *own;
     uint32_t *number[DELTA_TENSOR_COUNT_MAX]; /* [rows of the folder], ascending, owned */
     uint32_t *gone;                           /* [seal->own.gone], ascending, owned */
-    pthread_mutex_t lock;                     /* over the next */
-    struct feature_shard *base;               /* NULL: not open yet */
+    pthread_mutex_t lock;                     /* guards `base` */
+    struct feature_shard *base;               /* NULL if not open yet */
 };
 
 void shard_delta_close(struct shard_delta *delta)
@@ -40,9 +40,9 @@ struct feature_shard *shard_delta_own(const struct shard_delta *delta)
     return delta->own;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------ */
+/* --- numbers --- */
 
-/* Numbers of a tensor of the folder, ascending below `end`. */
+/* Reads the row numbers of a tensor of the folder: ascending, below `end`. */
 static enum error_code read_numbers(struct shard_delta *delta, int own_tensor, uint64_t end,
                                     uint32_t **out, struct error *err)
 {
@@ -59,7 +59,8 @@ static enum error_code read_numbers(struct shard_delta *delta, int own_tensor, u
     return rc;
 }
 
-/* Rows of the base that are gone before row `row` of the shard, or before the place where that would be. */
+/* Returns how many removed rows of the base precede row `row` of the shard, or the place where that
+ * row would be. */
 static uint64_t gone_before(const struct shard_delta *delta, uint64_t row)
 {
     uint64_t low = 0, high = delta->seal->own.gone;
@@ -109,9 +110,9 @@ enum error_code shard_delta_open(struct store *store, const char *key,
     return ERROR_NONE;
 }
 
-/* ---- the base ----------------------------------------------------------------------------------- */
+/* --- the base --- */
 
-/* What the folder does not replace of the base's rows has to be all there. */
+/* Checks that the base has all rows that the folder does not replace. */
 static enum error_code check_base(const struct shard_delta *delta, const struct shard_seal *base,
                                   struct error *err)
 {
@@ -138,7 +139,7 @@ static enum error_code open_base(struct shard_delta *delta, struct error *err)
     struct key seal_key;
     struct shard_seal base;
     if (!artifact_counterpart(key, &seal_key))
-        return error_set(err, ERROR_CORRUPT, "the base %s is no shard", key);
+        return error_set(err, ERROR_CORRUPT, "the base %s is not the key of a shard", key);
     enum error_code rc = shard_seal_get(delta->store, seal_key.text, NULL, &base, err);
     if (rc == ERROR_NONE)
         rc = check_base(delta, &base, err);
@@ -156,9 +157,9 @@ static enum error_code acquire_base(struct shard_delta *delta, struct error *err
     return rc;
 }
 
-/* ---- a block ------------------------------------------------------------------------------------ */
+/* --- a block --- */
 
-/* Rows of a shard, one behind the other, into memory. */
+/* Copies consecutive rows of a shard into memory, block after block. */
 struct row_reader {
     struct feature_shard *shard;
     const char *tensor;
@@ -195,12 +196,12 @@ static enum error_code copy_rows(struct row_reader *reader, uint64_t first, uint
     return ERROR_NONE;
 }
 
-/* What a block is made of: rows [first, first + count) of the shard. */
+/* The sources of a block: it has the rows [first, first + count) of the shard. */
 struct block_plan {
     uint64_t first, count;
-    uint64_t left;         /* rows of the base that are left: those from here on are new */
-    uint64_t gone;         /* rows of the base that are gone before the first */
-    uint64_t own, own_end; /* which of the folder are in it */
+    uint64_t left;         /* rows of the base that are left; later rows are new */
+    uint64_t gone;         /* removed rows of the base before the first row */
+    uint64_t own, own_end; /* the folder's rows in the block */
 };
 
 static struct block_plan plan_block(const struct shard_delta *delta, int index, uint64_t block,
@@ -216,7 +217,7 @@ static struct block_plan plan_block(const struct shard_delta *delta, int index, 
     return plan;
 }
 
-/* Rows of the base, those too that the folder replaces. */
+/* Copies rows of the base, also those that the folder replaces afterwards. */
 static enum error_code copy_base(struct shard_delta *delta, int index,
                                  const struct block_plan *plan, char *to, struct error *err)
 {
@@ -227,7 +228,7 @@ static enum error_code copy_base(struct shard_delta *delta, int index,
     uint64_t gone = plan->gone;
     enum error_code rc = ERROR_NONE;
     for (uint64_t row = plan->first; rc == ERROR_NONE && row < end;) {
-        /* Up to the next that is gone. */
+        /* Copies up to the next removed row. */
         uint64_t until = end;
         if (gone < delta->seal->own.gone && delta->gone[gone] - gone < end)
             until = delta->gone[gone] - gone;

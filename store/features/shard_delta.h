@@ -1,14 +1,18 @@
 /*
- * shard_delta - the rows of a shard that is a delta (store/records/partition_delta.h), put together of its folder and its base.
+ * shard_delta - reads a shard that is a delta (store/records/partition_delta.h): its rows are put
+ * together from its own folder and its base.
  *
- *   base      rows 0 1 2 3 4 5      gone: 1          numbers of the folder: 2 5      its rows: x y
- *   shard     rows 0 2 x 4 5 y                       (row 2 of the base is row 1 here, and row 3 has become x)
+ *   base      rows 0 1 2 3 4 5      gone: 1
+ *   folder    numbers 2 5           its rows: x y
+ *   shard     rows 0 2 x 4 5 y      (row 2 of the base is row 1 here, and row 3 has become x)
  *
- * Rows of the base keep their order, what is gone leaves no hole, and the folder has the rows that are new, which stand behind, or other
- * than in the base. Blocks are made when they are asked for: one in which nothing has changed is that of the base where RocksDB
- * put it, any other is put together in memory. In memory all the while are four bytes for each row of the folder and each that is gone.
+ * Rows of the base keep their order, and removed rows leave no gap. The folder has the rows that
+ * are new, which come last, and those that differ from the base. Blocks are made on demand: a block
+ * without changes is the base's block in RocksDB's memory; any other is put together on the heap.
+ * The delta holds four bytes for each row of its folder and for each removed row.
  *
- * The folder is a shard of its own (records/shard_seal.h); the base is opened when a row of it is first wanted.
+ * The folder is a shard of its own (records/shard_seal.h). The base is opened when a row of it is
+ * first needed.
  */
 #ifndef STORE_FEATURES_SHARD_DELTA_H
 #define STORE_FEATURES_SHARD_DELTA_H
@@ -21,15 +25,16 @@
 
 struct shard_delta;
 
-/* Opens the folder at `key`, and reads its numbers. Borrows `seal` for as long as it is open.
- * Fails: as feature_shard_open(); ERROR_CORRUPT for numbers that are none of the rows. */
+/* Opens the folder at `key` and reads its numbers. Borrows `seal` until it is closed. Fails: as
+ * feature_shard_open(); ERROR_CORRUPT for numbers that are no rows of the shard. */
 MUST_CHECK enum error_code shard_delta_open(struct store *store, const char *key,
                                             const struct shard_seal *seal, struct shard_delta **out,
                                             struct error *err);
-void shard_delta_close(struct shard_delta *delta); /* NULL is fine */
-/* The folder alone. */
+void shard_delta_close(struct shard_delta *delta); /* NULL is allowed */
+/* Returns the folder's own shard. */
 struct feature_shard *shard_delta_own(const struct shard_delta *delta);
-/* As feature_shard_pin() of tensor number `index`; 16 bytes before the rows may be read, and say nothing. Threads: any number. */
+/* Pins a block of tensor number `index`, as feature_shard_pin(). The 16 bytes before the rows may
+ * be read but have no meaning. Threads: any number. */
 MUST_CHECK enum error_code shard_delta_pin(struct shard_delta *delta, int index, uint64_t block,
                                            struct feature_pin *pin, struct error *err);
 

@@ -19,13 +19,14 @@
 
 enum { OPEN_ATTEMPTS = 1000, POLL_MS = 5, SIZE_TEXT = 24 };
 
-/* Of a file that is fetched: backends that are far away read it in ranges side by side. Two of them are in memory. */
+/* Largest piece of a file that is read at a time; remote backends read it in parallel ranges. Two
+ * pieces are in memory. */
 static const size_t piece_bytes_max = (size_t)16 << 20;
 static const char lock_suffix[] = ".lock";
 
 /* --- names --- */
 
-/* The user's folder of copies; made when missing. Nobody else may write there. */
+/* Makes the user's folder of copies, if it is missing. No other user may write there. */
 static enum error_code cache_folder(const struct store *store, char folder[FILE_PATH_SIZE],
                                     struct error *err)
 {
@@ -34,7 +35,7 @@ static enum error_code cache_folder(const struct store *store, char folder[FILE_
     return rc == ERROR_NONE ? private_folder_make(folder, err) : rc;
 }
 
-/* A random one when the copy is of one caller alone. */
+/* Returns the name of a copy; a random one if the copy is for one caller alone. */
 static struct checksum name_of(const struct artifact_request *request)
 {
     static const char kind[] = "artifact, version 1";
@@ -56,7 +57,7 @@ static bool is_named(int fd, const char *path)
 
 /* --- room --- */
 
-/* The copies there are: how much they take, and which of the unused ones was used last before all others. */
+/* The size of all copies, and the unused one that was used least recently. */
 struct survey {
     const char *folder;
     uint64_t bytes;
@@ -103,7 +104,7 @@ static enum error_code look_at(void *context, const char *name, struct error *er
     return ERROR_NONE;
 }
 
-/* Removes a copy that nobody uses. */
+/* Removes a copy that nobody uses. Returns whether it did. */
 static bool remove_unused(const char *folder, const char *name)
 {
     char path[FILE_PATH_SIZE], lock[FILE_PATH_SIZE];
@@ -119,7 +120,7 @@ static bool remove_unused(const char *folder, const char *name)
     return removes;
 }
 
-/* Lets unused copies go until `bytes` more are in the budget; false when they are not. */
+/* Removes unused copies until `bytes` more fit the budget. Returns false if they do not. */
 static bool make_room(const char *folder, uint64_t bytes, uint64_t budget)
 {
     for (;;) {
@@ -133,9 +134,9 @@ static bool make_room(const char *folder, uint64_t bytes, uint64_t budget)
     }
 }
 
-/* --- fetching --- */
+/* --- download --- */
 
-/* A piece of a file, on its way from the store. */
+/* A piece of a file that is being read from the store. */
 struct piece {
     const struct fetch *fetch;
     const char *file;
@@ -144,7 +145,7 @@ struct piece {
     char *bytes;
     enum error_code rc;
     struct error err;
-    bool has_thread; /* which reads it */
+    bool has_thread; /* a thread reads the piece */
     pthread_t thread;
 };
 
@@ -154,7 +155,7 @@ struct fetch {
     void *state;
     const char *to;          /* file or folder */
     int lock;                /* of the copy */
-    uint64_t bytes, largest; /* of all files, and of one */
+    uint64_t bytes, largest; /* bytes of all files; largest file */
     size_t piece_bytes;
     char *buffer; /* [2][piece_bytes] */
     struct checksum_stream *sum;
@@ -184,14 +185,15 @@ static void *read_piece(void *context)
                 error_set(&p->err, ERROR_IO,
                           "artifact %s: file %s ends after %" PRIu64 " bytes, expected %zu more",
                           f->request->key, p->file, p->at + done, p->size - done);
-        (void)futimens(f->lock, NULL); /* gets on */
+        (void)futimens(f->lock, NULL); /* shows progress to those who wait */
         done += got;
     }
     return NULL;
 }
 
-/* The piece from `at` on, number `i` of its file. A thread reads it while the one before is hashed and written; the first one has none
- * before it, and without a thread it is read here. */
+/* Begins to read piece number `i` of a file, at `at`. A thread reads it while the piece before is
+ * hashed and written. The first piece has none before it, so it is read here, as is any piece if no
+ * thread can be started. */
 static void begin_piece(const struct fetch *f, const char *file, uint64_t size, uint64_t at,
                         struct piece *p)
 {
@@ -242,7 +244,7 @@ static enum error_code fetch_bytes(const struct fetch *f, const char *file, uint
             begin_piece(f, file, size, at, next);
         rc = keep_piece(f, now, fd, path, err);
     }
-    end_piece(&piece[0]); /* of a file that could not be kept */
+    end_piece(&piece[0]); /* it was begun, but an earlier piece could not be written */
     end_piece(&piece[1]);
     return rc;
 }
@@ -276,7 +278,7 @@ static enum error_code note_size(int fd, uint64_t bytes, struct error *err)
     return ERROR_NONE;
 }
 
-/* Copies the artifact to handle->path, whole; `fd` is its lock, which is ours alone. */
+/* Downloads the artifact to handle->path, whole. `fd` is its exclusive lock. */
 static enum error_code fetch(const struct artifact_request *request, const char *folder, int fd,
                              struct artifact_handle *handle, struct error *err)
 {
@@ -286,7 +288,7 @@ static enum error_code fetch(const struct artifact_request *request, const char 
     f.backend = store_backend_of(request->store, &f.state);
     enum error_code rc = file_path(incomplete, err, "%s.incomplete", handle->path);
     if (rc == ERROR_NONE)
-        rc = file_remove_all(incomplete, err); /* what a kill has left */
+        rc = file_remove_all(incomplete, err); /* left by a killed process */
     if (rc == ERROR_NONE)
         rc = f.backend->files(f.state, request->key, add_size, &f, err);
     if (rc == ERROR_NONE)
@@ -312,7 +314,7 @@ static enum error_code fetch(const struct artifact_request *request, const char 
         handle->is_fresh = true;
         handle->sum = checksum_stream_sum(f.sum);
     } else if (file_remove_all(incomplete, NULL) != ERROR_NONE) {
-        /* the next who fetches it tries again */
+        /* the next process tries again */
     }
     checksum_stream_free(f.sum);
     memory_free(f.buffer);
@@ -321,9 +323,9 @@ static enum error_code fetch(const struct artifact_request *request, const char 
 
 /* --- acquiring --- */
 
-/* A lock that somebody else has. */
+/* A wait for a lock that another process holds. */
 struct waiting {
-    int64_t most_ms, since_ms; /* since the lock was touched */
+    int64_t most_ms, since_ms; /* longest time without progress; time since the last touch */
     struct timespec touched;
 };
 
@@ -338,12 +340,12 @@ static bool is_patient(struct waiting *w, int fd)
     return now - w->since_ms < w->most_ms;
 }
 
-/* What has become of a lock. */
+/* The result of locking a copy. */
 enum lock_state {
-    LOCK_OF_READER,  /* ours as one of those who read what is there */
-    LOCK_OF_FETCHER, /* ours alone: nothing is there */
-    LOCK_GONE,       /* its copy was removed meanwhile: there may be another one */
-    LOCK_STANDS,     /* somebody else's, who does not get on */
+    LOCK_OF_READER,  /* shared: we read the copy that is there */
+    LOCK_OF_FETCHER, /* exclusive: there is no copy */
+    LOCK_GONE,       /* the copy was removed meanwhile; there may be another */
+    LOCK_STANDS,     /* another process holds it and makes no progress */
 };
 
 static enum error_code take_lock(int fd, const char *path, const char *lock, int64_t wait_ms,
@@ -364,7 +366,7 @@ static enum error_code take_lock(int fd, const char *path, const char *lock, int
             *out = LOCK_OF_FETCHER;
             if (rc != ERROR_NONE || !found)
                 return rc;
-            continue; /* it came between the two */
+            continue; /* the copy appeared between the two locks */
         }
         if (errno != EWOULDBLOCK && errno != EINTR)
             return error_set_errno(err, ERROR_IO, "%s cannot be locked", lock);
@@ -375,8 +377,9 @@ static enum error_code take_lock(int fd, const char *path, const char *lock, int
     }
 }
 
-/* A copy may be of an equal artifact in another store, or of one that was removed since: it stands for what is there alone, or
- * whoever makes artifacts would take one for made. */
+/* Checks that the store has the artifact. The copy may belong to an equal artifact in another
+ * store, or to one that was removed; code that makes artifacts would then believe that it
+ * exists. */
 static enum error_code expect_in_store(const struct artifact_request *request, struct error *err)
 {
     bool found = false;
@@ -396,7 +399,7 @@ static enum error_code open_copy(const struct artifact_request *request, const c
     enum error_code rc =
         take_lock(fd, handle->path, lock, store_cache_of(request->store)->wait_ms, state, err);
     if (rc == ERROR_NONE && *state != LOCK_STANDS && !is_named(fd, lock))
-        *state = LOCK_GONE; /* evicted before we had it */
+        *state = LOCK_GONE; /* evicted before we had the lock */
     if (rc == ERROR_NONE && *state == LOCK_OF_READER)
         rc = expect_in_store(request, err);
     if (rc == ERROR_NONE && *state == LOCK_OF_FETCHER)
@@ -407,7 +410,7 @@ static enum error_code open_copy(const struct artifact_request *request, const c
         (void)close(fd);
         return rc;
     }
-    (void)futimens(fd, NULL); /* used now */
+    (void)futimens(fd, NULL); /* marks it as used now */
     if (*state == LOCK_OF_FETCHER)
         (void)flock(fd, LOCK_SH);
     handle->lock_plus_one = fd + 1;
@@ -432,7 +435,7 @@ static enum error_code acquire_named(const struct artifact_request *request,
     for (int i = 0; rc == ERROR_NONE && *state == LOCK_GONE && i < OPEN_ATTEMPTS; i++)
         rc = open_copy(request, folder, lock, handle, state, err);
     return rc == ERROR_NONE && *state == LOCK_GONE
-               ? error_set(err, ERROR_BUSY, "%s goes whenever it comes", lock)
+               ? error_set(err, ERROR_BUSY, "%s is removed each time it appears", lock)
                : rc;
 }
 
@@ -441,7 +444,7 @@ static enum error_code acquire_copy(const struct artifact_request *request,
 {
     enum lock_state state = LOCK_GONE;
     struct artifact_request own = *request;
-    own.seal = NULL; /* a name that nobody else has */
+    own.seal = NULL; /* makes the name private to this caller */
     if (store_cache_of(request->store)->is_bypassed)
         request = &own;
     enum error_code rc = acquire_named(request, handle, &state, err);
@@ -481,8 +484,8 @@ void artifact_release(struct artifact_handle *handle)
     *handle = (struct artifact_handle){.path = ""};
 }
 
-/* Who has it open keeps what it has. The copy goes before the name of its lock: whoever waits for that one finds that it
- * is gone, and fetches the copy anew. */
+/* Discards a copy. Processes that have it open keep their files. The copy is removed before the
+ * name of its lock: a process that waits for the lock then finds both gone, and downloads again. */
 void artifact_discard(struct artifact_handle *handle)
 {
     char lock[FILE_PATH_SIZE];

@@ -13,8 +13,8 @@
 
 static const char seal_mark[] = "_seal";
 
-/* Copies the name at `index` of a key, counted from 0: "part" is 2 of
- * partition/<id>/part/<p>/topology. */
+/* Copies name `index` of a key, counted from 0: name 2 of partition/<id>/part/<p>/topology is
+ * "part". */
 static bool name_at(const char *key, int index, char name[ID_SIZE])
 {
     for (; index > 0 && key; index--) {
@@ -58,7 +58,8 @@ static enum error_code verify_shard(struct store *store, const char *key, struct
     return rc;
 }
 
-/* What infer made is of the weights that its key names, and those are what their snapshot holds. */
+/* Checks that the rows of infer belong to the weights that their key names, by comparing with the
+ * snapshot. */
 static enum error_code verify_weights(struct store *store, const char *key,
                                       const struct weights_identity *weights, struct error *err)
 {
@@ -110,8 +111,8 @@ static enum error_code verify_outputs(struct store *store, const char *key, stru
 }
 
 static const struct artifact_kind {
-    const char *family; /* the first name of its key */
-    const char *name;   /* ... and the one at `index` */
+    const char *family; /* first name of its key */
+    const char *name;   /* ... and the name at `index` */
     int index;
     enum error_code (*verify)(struct store *store, const char *key, struct error *err);
 } kinds[] = {
@@ -122,7 +123,7 @@ static const struct artifact_kind {
     {"run", "outputs", 2, verify_outputs},
 };
 
-/* The kind of an artifact, or of the seal of one (with `mark` behind the name). */
+/* Returns the kind of an artifact, or of a seal (with `mark` after the name). */
 static const struct artifact_kind *kind_of(const char *key)
 {
     char family[ID_SIZE], name[ID_SIZE];
@@ -150,7 +151,7 @@ enum error_code artifact_verify(struct store *store, const char *key, struct err
     if (!kind)
         return no_such_name(key, err);
     const enum error_code rc = kind->verify(store, key, err);
-    /* An artifact that was copied here may have been damaged on its way. */
+    /* A downloaded artifact may have been damaged on the way, so it is read again. */
     return rc == ERROR_CORRUPT && !(store_capabilities(store) & STORE_HAS_PATHS)
                ? kind->verify(store, key, err)
                : rc;

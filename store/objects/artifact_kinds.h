@@ -1,12 +1,12 @@
 /*
- * artifact_kinds - what artifacts there are, and how the bytes of one are compared with its seal.
+ * artifact_kinds - the kinds of artifacts, and the comparison of an artifact with its seal.
  *
  *   partition/<id>/part/<p>/topology             LMDB, one file
  *   partition/<id>/part/<p>/shard                RocksDB, a folder
  *   run/<id>/infer/<v>/<layer>/part/<p>/shard    RocksDB, a folder
  *   run/<id>/outputs/<v>[-<tag>]                 files for people
  *
- * The seal of an artifact is the record with "_seal" behind the artifact's key.
+ * The seal of an artifact is the record whose key is the artifact's key followed by "_seal".
  */
 #ifndef STORE_OBJECTS_ARTIFACT_KINDS_H
 #define STORE_OBJECTS_ARTIFACT_KINDS_H
@@ -17,10 +17,12 @@
 
 #include <stdbool.h>
 
-/* Reads all of it. Fails: ERROR_NOT_FOUND without seal or file; ERROR_CORRUPT, also for a key of no kind. */
+/* Reads the whole artifact and compares it with its seal. Fails: ERROR_NOT_FOUND without seal or
+ * file; ERROR_CORRUPT, also for a key of no kind. */
 MUST_CHECK enum error_code artifact_verify(struct store *store, const char *key, struct error *err);
 
-/* The other one of an artifact and its seal; false for a key that is neither. */
+/* Writes the key of the seal for the key of an artifact, and vice versa. Returns false for a key
+ * that is neither. */
 bool artifact_counterpart(const char *key, struct key *out);
 
 #endif

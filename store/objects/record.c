@@ -145,7 +145,7 @@ size_t record_head_size(const struct record *record)
     return RECORD_HEADER_SIZE + (size_t)ENTRY_SIZE * record->section_count;
 }
 
-/* Where section `index` starts; for index == section_count, where the last one ends. */
+/* Returns where section `index` starts; for section_count, where the last one ends. */
 static uint64_t section_offset(const struct record *record, uint32_t index)
 {
     uint64_t at = record_head_size(record);
@@ -282,7 +282,8 @@ static enum error_code check_header(const uint8_t *data, size_t size, const char
     return check_number(key, AT_LENGTH, "length", load_u64(data + AT_LENGTH), size, err);
 }
 
-/* What a header with a right hash can still say wrong: another kind of file, owner or key. */
+/* Checks the fields that can be wrong although the hash of the header is right: kind, owner and
+ * key. */
 static enum error_code check_identity(const uint8_t *data, const char *key, const char *owner_id,
                                       struct error *err)
 {
@@ -318,7 +319,7 @@ static bool name_is_valid(const uint8_t *name)
     return true;
 }
 
-/* One line of the section table, at `at`, without its place. */
+/* Reads the line of the section table at `at`, without its place in the record. */
 static enum error_code decode_entry(const struct record_view *view, uint64_t at,
                                     struct record_section *out, struct error *err)
 {
@@ -341,7 +342,7 @@ static enum error_code decode_entry(const struct record_view *view, uint64_t at,
     return check_number(view->key, at + 20, "reserved word", 0, load_u32(entry + 20), err);
 }
 
-/* Finds where the section lies, from *end, the end of what came before; moves *end behind it. */
+/* Finds the place of a section after *end, the end of the one before, and moves *end after it. */
 static enum error_code place_section(const struct record_view *view, struct record_section *section,
                                      uint64_t *end, struct error *err)
 {
@@ -392,7 +393,7 @@ enum error_code record_decode(const uint8_t *data, size_t size, const char *key,
         rc = check_identity(data, key, owner_id, err);
     if (rc != ERROR_NONE)
         return rc;
-    /* The header is sound, so what it says is what was written: expected is its hash. */
+    /* The hash of the header is right, so its content hash is the expected one. */
     const struct checksum written = load_sum(data + AT_CONTENT);
     view->content = checksum_of(data + RECORD_HEADER_SIZE, size - RECORD_HEADER_SIZE);
     rc = check_sum(key, AT_CONTENT, "content hash", &written, &view->content, err);

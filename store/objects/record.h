@@ -1,8 +1,8 @@
 /*
- * record - the one container for every byte that crosses between programs.
+ * record - the one format for all bytes that pass between programs.
  *
- * A record is immutable, named by its key, and checks itself: a reader learns at once that bytes are
- * torn, flipped, of another kind, of another version, of another run, or under the wrong name.
+ * A record is immutable, named by its key, and checks itself: a reader notices bytes that are torn
+ * or flipped, of another kind, version or run, or stored under the wrong name.
  *
  *   offset size
  *      0    8   magic "GRPHMILL"
@@ -20,9 +20,9 @@
  *               name [16] NUL-padded, element type u32, zero u32, element count u64
  *    ...        the sections in table order, each starting at a multiple of 64 bytes, gaps zero
  *
- * All numbers are little-endian. "Same bits" between two records means: the same content hash; the
- * environment is not part of it. A kind adds sections freely under a new version; a reader refuses a
- * version it does not know.
+ * All numbers are little-endian. Two records have the same bits if their content hashes are equal;
+ * the environment is not part of the hash. A kind may get more sections under a new version; a
+ * reader refuses a version that it does not know.
  */
 #ifndef STORE_OBJECTS_RECORD_H
 #define STORE_OBJECTS_RECORD_H
@@ -35,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stored numbers: never renumber, only add. */
+/* These numbers are stored: add new ones, never renumber. */
 enum record_kind {
     RECORD_UNKNOWN = 0,
     RECORD_DATASET_SCHEMA = 1,
@@ -78,7 +78,7 @@ enum record_kind {
     RECORD_KIND_COUNT
 };
 
-/* "mini_batch", ...; "unknown" for what is none. */
+/* Returns "mini_batch", ...; "unknown" for any other number. */
 const char *record_kind_name(enum record_kind kind);
 
 enum { RECORD_SECTION_NAME_SIZE = 16, RECORD_SECTION_COUNT_MAX = 28, RECORD_HEADER_SIZE = 128 };
@@ -90,7 +90,7 @@ struct record_section {
     const void *data; /* borrowed */
 };
 
-/* A record to be written: {.kind, .version} and sections that borrow the caller's arrays. */
+/* A record to be written: {.kind, .version}, and sections that borrow the caller's arrays. */
 struct record {
     enum record_kind kind;
     uint32_t version;
@@ -98,16 +98,16 @@ struct record {
     struct record_section section[RECORD_SECTION_COUNT_MAX];
 };
 
-/* Adds a section that borrows `data`, which stays unchanged until the record is stored. */
+/* Adds a section that borrows `data`, which must not change until the record is stored. */
 void record_add(struct record *record, const char *name, enum element_type type, const void *data,
                 uint64_t count);
-/* The same for text, NUL not counted. */
+/* Adds a section of text, without its NUL. */
 void record_add_text(struct record *record, const char *name, const char *text);
 
-/* The content hash the record will have once written. */
+/* Returns the content hash that the record will have once written. */
 struct checksum record_content_sum(const struct record *record);
 
-/* A record that was read. The bytes belong to the view; release with store_release_record(). */
+/* A record that was read. The view owns the bytes; release it with store_release_record(). */
 struct record_view {
     const uint8_t *data; /* [size], 64-byte aligned */
     size_t size;
@@ -117,48 +117,49 @@ struct record_view {
     struct checksum content;
     char environment[41];
     char key[200];
-    bool mapped; /* how store_release_record() gives the bytes back */
+    bool mapped; /* tells store_release_record() how to free the bytes */
     struct record_section section[RECORD_SECTION_COUNT_MAX];
 };
 
-/* Checks header, hashes, lengths and table of `data` [size] and fills `view`, which borrows it.
- * `owner_id` may be NULL: any owner.
- * Fails: ERROR_CORRUPT naming the key, the byte offset, what was expected and what was found. */
+/* Checks header, hashes, lengths and table of `data` [size] and fills *view, which borrows it.
+ * `owner_id` NULL accepts any owner. Fails: ERROR_CORRUPT naming the key, the byte offset, what was
+ * expected and what was found. */
 MUST_CHECK enum error_code record_decode(const uint8_t *data, size_t size, const char *key,
                                          const char *owner_id, struct record_view *view,
                                          struct error *err);
 
-/* Writes header and section table of `record` into `out` [record_head_size()] and gives the content hash.
- * record_length() is that of the whole record. */
+/* Writes header and section table of `record` to `out` [record_head_size()], and returns the
+ * content hash. record_length() is the length of the whole record. */
 struct checksum record_encode_head(const struct record *record, const char *key,
                                    const char *owner_id, uint8_t *out);
 size_t record_head_size(const struct record *record);
 uint64_t record_length(const struct record *record);
-/* Zero bytes before section `index`, so that it starts at a multiple of 64. */
+/* Returns how many zero bytes precede section `index`, so that it starts at a multiple of 64. */
 size_t record_gap_before(const struct record *record, uint32_t index);
 
-/* Fails: ERROR_CORRUPT unless the record is of this kind and version. */
+/* Checks that the record has this kind and version. Fails: ERROR_CORRUPT. */
 MUST_CHECK enum error_code record_expect(const struct record_view *view, enum record_kind kind,
                                          uint32_t version, struct error *err);
-/* The same of a kind of which versions `oldest` to `newest` are known. */
+/* Checks the same for a kind of which versions `oldest` to `newest` are known. */
 MUST_CHECK enum error_code record_expect_among(const struct record_view *view,
                                                enum record_kind kind, uint32_t oldest,
                                                uint32_t newest, struct error *err);
-/* The elements of a section, borrowed from the view, 64-byte aligned. With `count` >= 0 exactly that
- * many are demanded. Fails: ERROR_CORRUPT naming record and section. */
+/* Returns the elements of a section, borrowed from the view and 64-byte aligned. With `count` >= 0
+ * there must be exactly that many. Fails: ERROR_CORRUPT naming record and section. */
 MUST_CHECK enum error_code record_section_get(const struct record_view *view, const char *name,
                                               enum element_type type, int64_t count,
                                               const void **data, uint64_t *found,
                                               struct error *err);
-/* True when there is a section of that name. */
+/* Returns whether there is a section of that name. */
 bool record_has(const struct record_view *view, const char *name);
-/* The type of its elements; ELEMENT_UNKNOWN when there is none of that name. */
+/* Returns the element type of a section; ELEMENT_UNKNOWN if there is none of that name. */
 enum element_type record_section_type(const struct record_view *view, const char *name);
-/* One section of text, copied into `out` with a NUL. */
+/* Copies a section of text into `out`, with a NUL. */
 MUST_CHECK enum error_code record_text_get(const struct record_view *view, const char *name,
                                            char *out, size_t size, struct error *err);
 
-/* What the bits of this process's records depend on; at most 40 bytes. Set once at start. */
+/* Sets the environment that this process writes into its records: what their bits depend on, at
+ * most 40 bytes. Call it once at start. */
 void record_environment_set(const char *text);
 const char *record_environment(void);
 

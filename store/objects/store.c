@@ -1,6 +1,7 @@
 /*
- * What a store does of artifacts, lists and hints: keys are checked, what may not write does not, and the backend does
- * the rest. Records are in store_record.c, switches and notes in store_switch.c, opening in store_open.c.
+ * Artifacts, lists and hints of a store: these functions check keys and the right to write, and
+ * call the backend. Records are in store_record.c, refs and notes in store_switch.c, opening in
+ * store_open.c.
  */
 #include "store/objects/store.h"
 

@@ -1,26 +1,27 @@
 /*
- * store - records by key, artifacts by key, switches.
+ * store - keeps records and artifacts by key, and refs. The code calls a ref a switch.
  *
- *   record     immutable, published whole or not at all; the first one wins; an equal second one is
- *              success, a different second one is ERROR_CORRUPT, because a work unit must give the
- *              same bits whoever computes it
- *   artifact   a file or folder (LMDB topology, RocksDB shard, outputs) published by rename; a record
- *              beside it, its seal, holds its hashes; readers trust an artifact only with its seal
- *   switch     the one mutable thing: a small text that is replaced atomically
+ *   record     immutable, published whole or not at all. The first writer wins. Putting an equal
+ *              record again succeeds; putting a different one fails with ERROR_CORRUPT, because a
+ *              unit must have the same bits whoever computes it.
+ *   artifact   a file or folder (LMDB topology, RocksDB shard, outputs), published by rename. A
+ *              record, its seal, holds the hashes of its files; an artifact is trusted only if it
+ *              matches its seal.
+ *   ref        the only mutable object: a small text that is replaced atomically
  *
  * Keys are like paths: [A-Za-z0-9._-]+ joined by '/', at most 199 bytes (store/objects/keys.h makes
- * them). No name starts with '.', and "tmp", "switch" and "logs" at the front are the store's own.
- * A backend may refuse more names.
+ * them). No name starts with '.', and the first name must not be "tmp", "switch" or "logs", which
+ * the store uses. A backend may refuse more names.
  *
- * Round records (STORE_RECOMPUTABLE) are not flushed to disk one by one, so that after a power cut
- * a torn or empty file can stand under a record's name. Readers get ERROR_CORRUPT for it, and a put
- * that meets one replaces it: whoever makes the record again mends the store. A damaged
- * STORE_DURABLE record is left for a person to look at.
+ * Round records (STORE_RECOMPUTABLE) are not flushed to disk one by one. After a power cut a torn
+ * or empty file may have a record's name. Reading it fails with ERROR_CORRUPT, and a put replaces
+ * it, so that computing the record again repairs the store. A damaged STORE_DURABLE record is never
+ * replaced: a person has to look at it.
  *
- * A store opened for replay reads as always but writes nothing: a record put is compared with the
- * one that is there, and the verdict is kept (store_replay_report).
+ * A store opened for replay reads as usual but writes nothing: each record that is put is compared
+ * with the stored one, and the result is counted (store_replay_report).
  *
- * Threads: a store may be used by several threads at once, but for open and close.
+ * Threads: several may use a store at once, except for open and close.
  */
 #ifndef STORE_OBJECTS_STORE_H
 #define STORE_OBJECTS_STORE_H
@@ -36,80 +37,81 @@
 struct store;
 
 enum store_durability {
-    STORE_RECOMPUTABLE, /* round records: a lost one is noticed and made again */
+    /* round records: if one is lost, this is noticed and it is computed again */
+    STORE_RECOMPUTABLE,
     STORE_DURABLE, /* flushed to disk before the call returns: datasets, partitions, snapshots */
 };
 
 enum store_flags {
     STORE_READ_ONLY = 1,
     STORE_REPLAY = 2,
-    STORE_MUST_EXIST = 4, /* for those that do not begin a store: a wrong name makes no folder */
+    /* for programs that do not create a store: a wrong name makes no folder */
+    STORE_MUST_EXIST = 4,
 };
 
-/* What the place behind a store is like. Nobody has to ask: whatever it is, all that follows
- * works. */
+/* Properties of the place of a store. All functions below work whatever the properties are. */
 enum store_capability {
     STORE_IS_SHARED = 1, /* other processes see it */
-    STORE_HAS_PATHS = 2, /* its artifacts lie at paths */
-    STORE_IS_LOCAL = 4,  /* ... of a file system of this host, so that they may be mapped */
-    STORE_HAS_LINKS = 8, /* ... which has hard links, as far as it is known */
+    STORE_HAS_PATHS = 2, /* its artifacts have paths */
+    STORE_IS_LOCAL = 4,  /* ... on a file system of this host, so that files may be mapped */
+    STORE_HAS_LINKS = 8, /* ... which has hard links, as far as is known */
     STORE_HAS_CHEAP_RECORDS = 16, /* thousands of small ones a second */
     STORE_IS_DURABLE = 32,        /* what was flushed survives a power cut */
 };
 
-/* Opens "dir:PATH", which without flags is made when missing. `uri` without a scheme is a path.
- * Owns:  *out; close with store_close().
- * Fails: ERROR_INVALID for an unknown scheme, ERROR_NOT_FOUND, ERROR_IO. */
+/* Opens a store, such as "dir:PATH". Without flags a missing one is made. A `uri` without a scheme
+ * is a path. The caller closes *out with store_close(). Fails: ERROR_INVALID for an unknown scheme,
+ * ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code store_open(const char *uri, unsigned flags, struct store **out,
                                       struct error *err);
 void store_close(struct store *store);
-/* Whether `text` is "scheme:place" of a scheme that there is, and so no path. */
+/* Returns whether `text` is "scheme:place" with a known scheme, and so not a path. */
 bool store_is_uri(const char *text);
-/* The address of the store in a folder. Fails: ERROR_INVALID for a path that is too long. */
+/* Writes the address of the store in a folder. Fails: ERROR_INVALID for a path that is too long. */
 MUST_CHECK enum error_code store_uri_of_folder(const char *path, char uri[FILE_PATH_SIZE],
                                                struct error *err);
 
 enum { STORE_FOLDER_MAX = 2, STORE_PORT_MAX = 32 };
-/* An address leads to these folders and ports. */
+/* The folders and ports that an address leads to. */
 struct store_location {
     bool is_shared; /* other processes can open it */
     int folder_count, port_count;
-    char folder[STORE_FOLDER_MAX][FILE_PATH_SIZE]; /* the folders that it lies in */
-    uint16_t port[STORE_PORT_MAX];                 /* the TCP ports that it is reached by */
+    char folder[STORE_FOLDER_MAX][FILE_PATH_SIZE]; /* the folders of the store */
+    uint16_t port[STORE_PORT_MAX];                 /* the TCP ports of its servers */
 };
-/* Finds that from the address alone; nothing is opened or asked.
- * Fails: ERROR_INVALID for an address that store_open() refuses as it is written. */
+/* Finds the location from the address alone, without opening or asking anything. Fails:
+ * ERROR_INVALID for an address whose text store_open() would refuse. */
 MUST_CHECK enum error_code store_locate(const char *uri, struct store_location *out,
                                         struct error *err);
-/* Which store this is, for what lies outside of it (the keys of a work queue): 128 bits as
- * hexadecimal digits, drawn by the first who asks and may write, the same for all hosts from then
- * on. A copy of a store has the identity of its original until store_identity_renew() gives it
- * another one.
- * Fails: ERROR_NOT_FOUND when none was drawn yet and this one may not write. */
+/* Reads the identity of the store: 128 bits as hexadecimal digits. Data outside the store, such as
+ * the keys of a work queue, use it to name the store. The first process that asks and may write
+ * draws it; all hosts then see the same. A copy of a store has the identity of its original until
+ * store_identity_renew() draws another. Fails: ERROR_NOT_FOUND when there is none yet and this
+ * store may not write. */
 enum { STORE_IDENTITY_SIZE = 33 };
 MUST_CHECK enum error_code store_identity(struct store *store, char out[STORE_IDENTITY_SIZE],
                                           struct error *err);
 MUST_CHECK enum error_code store_identity_renew(struct store *store, char out[STORE_IDENTITY_SIZE],
                                                 struct error *err);
 unsigned store_capabilities(const struct store *store); /* enum store_capability */
-/* Where copies of artifacts are kept that cannot be read in place (store/objects/artifact_cache.h),
- * and how many bytes of them; at first in the folder for temporary files, 8 GiB.
- * `storage_is_local`: the store's file system is of this host, whatever it looks like. Before other
- * threads use the store. */
+/* Sets where copies of artifacts that cannot be read in place are kept
+ * (store/objects/artifact_cache.h), and how many bytes they may have. The default is the folder for
+ * temporary files and 8 GiB. `storage_is_local` declares that the store's file system belongs to
+ * this host, whatever its type. Call it before other threads use the store. */
 MUST_CHECK enum error_code store_cache_set(struct store *store, const char *folder,
                                            uint64_t budget_bytes, bool storage_is_local,
                                            struct error *err);
-/* From now on no copy that others have made is used: what is read is what the store has. For who
- * verifies that. */
+/* Stops the use of copies that other processes made, so that every read comes from the store.
+ * Programs that verify the store call it. */
 void store_cache_bypass(struct store *store);
-/* Opened neither for reading only nor for replay. */
+/* Returns whether the store was opened neither read-only nor for replay. */
 bool store_may_write(const struct store *store);
-/* The folder that it lies in, for messages; NULL without STORE_HAS_PATHS. Borrowed. */
+/* Returns the store's folder for messages; NULL without STORE_HAS_PATHS. Borrowed. */
 const char *store_root(const struct store *store);
 
-/* Publishes a record. A damaged one under the same key is replaced when STORE_RECOMPUTABLE.
- * Fails: ERROR_CORRUPT when another record with other content stands there (rule "same work unit,
- * same bytes" was broken: an alarm), or a damaged one and the new one is STORE_DURABLE;
+/* Publishes a record. With STORE_RECOMPUTABLE it replaces a damaged record of the same key. Fails:
+ * ERROR_CORRUPT when another record with other content has the key (the rule "same unit, same
+ * bytes" was broken: an alarm), or a damaged one has it and the new one is STORE_DURABLE;
  * ERROR_IO. */
 MUST_CHECK enum error_code store_put(struct store *store, const char *key, const char *owner_id,
                                      const struct record *record, enum store_durability durability,
@@ -119,130 +121,132 @@ MUST_CHECK enum error_code store_put(struct store *store, const char *key, const
  * ERROR_IO. */
 MUST_CHECK enum error_code store_flush(struct store *store, const char *key, struct error *err);
 
-/* Reads and verifies a record; `owner_id` NULL: any. Release with store_release_record().
- * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and offset; ERROR_IO. */
+/* Reads and verifies a record; `owner_id` NULL accepts any owner. The caller releases *view with
+ * store_release_record(). Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming key and offset; ERROR_IO. */
 MUST_CHECK enum error_code store_get(struct store *store, const char *key, const char *owner_id,
                                      struct record_view *view, struct error *err);
 void store_release_record(struct record_view *view);
 
-/* Several records of which each is needed, in an order. */
+/* Several records, all of which are needed, in a given order. */
 enum { STORE_TOGETHER_MAX = 16 };
 struct store_series {
-    const char *owner_id; /* as above */
+    const char *owner_id; /* the owner of each; NULL: any */
     size_t count;
-    size_t together; /* so many are in memory at a time; 0, or more than that: STORE_TOGETHER_MAX */
+    /* at most this many are in memory at a time; 0: STORE_TOGETHER_MAX, the most */
+    size_t together;
     struct key (*key)(const void *context, size_t index);
-    /* Gets each record, verified, in the order of their indices. It is released afterwards, unless
-     * `view` is {0} then. */
+    /* Gets each record, verified, in the order of the indices. The record is released afterwards,
+     * unless the visitor took it and set *view to {0}. */
     enum error_code (*visit)(void *context, size_t index, struct record_view *view,
                              struct error *err);
     void *context;
 };
-/* Reads them: those that are in memory together are asked for at once, so on a store that is far
- * away they take the time of one. Ends with the first that cannot be read, or whose visit fails.
- * Fails: as store_get(). */
+/* Reads the records of a series. Those that are in memory together are requested at once, so that
+ * on a remote store they take the time of one. Stops at the first record that cannot be read or
+ * whose visit fails. Fails: as store_get(). */
 MUST_CHECK enum error_code store_get_each(struct store *store, const struct store_series *series,
                                           struct error *err);
 
-/* Whether a record or artifact of that key is there, unread. */
+/* Returns in *found whether a record or artifact of that key exists, without reading it. */
 MUST_CHECK enum error_code store_has(struct store *store, const char *key, bool *found,
                                      struct error *err);
-/* Removes a record or artifact; a missing one is fine. */
+/* Removes a record or artifact. Succeeds if there is none. */
 MUST_CHECK enum error_code store_remove(struct store *store, const char *key, struct error *err);
-/* Removes a record that does not match its checksums, and nothing that came in its place. One that
- * is sound, missing or not to be read stays as it is. */
+/* Removes a record that does not match its checksums, but not another record that replaced it
+ * meanwhile. Changes nothing if the record is sound, missing or unreadable. */
 MUST_CHECK enum error_code store_remove_damaged(struct store *store, const char *key,
                                                 struct error *err);
-/* Calls `visit` with the key of every record and artifact below `prefix` ("" for all, "run/x" for
- * "run/x/..."), in the order of the keys' bytes. What is removed or put meanwhile may be visited or
- * not. An artifact is visited once, with `is_artifact` set. */
+/* Calls `visit` with the key of every record and artifact below `prefix` ("": all; "run/x":
+ * "run/x/..."), in the order of the keys' bytes. An object that is put or removed meanwhile may be
+ * visited or not. An artifact is visited once, with `is_artifact` set. */
 typedef enum error_code (*store_visitor)(void *context, const char *key, bool is_artifact,
                                          struct error *err);
 MUST_CHECK enum error_code store_list(struct store *store, const char *prefix, store_visitor visit,
                                       void *context, struct error *err);
 
-/* Returns how many seconds ago a record or artifact was put, or a switch was set, by the clock of
- * the store's place. A Redis Cluster tells when a record was last used.
- * Fails: ERROR_NOT_FOUND. */
+/* Returns how many seconds ago a record or artifact was put, or a ref was set, by the clock of the
+ * store's place. A Redis Cluster returns when a record was last used. Fails: ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code store_age(struct store *store, const char *key, int64_t *seconds,
                                      struct error *err);
 MUST_CHECK enum error_code store_switch_age(struct store *store, const char *key, int64_t *seconds,
                                             struct error *err);
 
-/* A fresh, private scratch folder of this host, on the store's own file system if that has
- * paths. */
+/* Makes a private scratch folder on this host; on the store's own file system if it has paths. */
 MUST_CHECK enum error_code store_scratch(struct store *store, char path[FILE_PATH_SIZE],
                                          struct error *err);
-/* Moves the file or folder `path` (a scratch folder, or something inside one) to `key`, flushed to
- * disk; a scratch folder that is empty then is removed. When one is there already (*existed, which
- * may be NULL) it stays and `path` is removed: its seal decides whether they are equal. In a replay
- * store nothing is moved. */
+/* Moves the file or folder `path` (a scratch folder, or something inside one) to `key` and flushes
+ * it to disk. A scratch folder that is empty then is removed. If the artifact exists (*existed,
+ * which may be NULL), it stays and `path` is removed; its seal decides whether the two are equal. A
+ * replay store moves nothing. */
 MUST_CHECK enum error_code store_publish(struct store *store, const char *path, const char *key,
                                          bool *existed, struct error *err);
-/* Where the artifact `key` lies; readers come by way of artifact_acquire(). Fails: ERROR_NOT_FOUND;
- * ERROR_INVALID without STORE_HAS_PATHS. */
+/* Writes the path of the artifact `key`. Readers call artifact_acquire() instead. Fails:
+ * ERROR_NOT_FOUND; ERROR_INVALID without STORE_HAS_PATHS. */
 MUST_CHECK enum error_code store_artifact(struct store *store, const char *key,
                                           char path[FILE_PATH_SIZE], struct error *err);
-/* For a worker between two units: begins to send to disk what was put, and does not wait for it. */
+/* Starts writing to disk what was put, without waiting. Workers call it between two units. */
 void store_start_writeback(struct store *store);
-/* For a worker that has nothing else to do: makes the records that are put next quick to write. */
+/* Prepares space so that the next records are quick to write. Workers call it when they are
+ * idle. */
 void store_preallocate(struct store *store);
-/* How full the memory is that records lie in: 0 to 1, and 0 where it has no bound or they lie on
- * disk. Takes the time of a small record. Fails: ERROR_UNAVAILABLE. */
+/* Returns how full the memory for records is, 0 to 1; 0 if it has no limit or records are on disk.
+ * Takes as long as reading a small record. Fails: ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code store_memory_share(struct store *store, double *share,
                                               struct error *err);
-/* Nobody is likely to read this record soon: the memory that holds it may serve the records that
- * come, as far as it was sent. It stays in the store. A missing one is fine. */
+/* Drops a record's pages from memory, as far as they are on disk, so that other records can use the
+ * memory. The record stays in the store. Call it when no one is likely to read the record soon.
+ * Succeeds if there is none. */
 void store_drop_cache(struct store *store, const char *key);
-/* Removes what dead processes left in scratch, as far as it can be known now; while a store is
- * written to, that happens each minute by itself. */
+/* Removes scratch files that dead processes left, as far as that can be decided now. A store that
+ * is written to does this each minute by itself. */
 MUST_CHECK enum error_code store_sweep(struct store *store, struct error *err);
 
-/* Switches: `text` is one line under 4 KiB, kept with a checksum (store/objects/switch_text.h).
- * Fails: ERROR_NOT_FOUND when never set; ERROR_CORRUPT when it is not what was set. Whoever can
- * find out otherwise what a damaged one named does so, and sets it anew. */
+/* Set and read a ref: `text` is one line under 4 KiB, stored with a checksum
+ * (store/objects/switch_text.h). Fails: ERROR_NOT_FOUND when it was never set; ERROR_CORRUPT when
+ * it is damaged. A caller that can find the value in another way does so and sets the ref again. */
 MUST_CHECK enum error_code store_switch_set(struct store *store, const char *key, const char *text,
                                             struct error *err);
 MUST_CHECK enum error_code store_switch_get(struct store *store, const char *key, char *text,
                                             size_t size, struct error *err);
-/* Sets a switch that is still `expected` (NULL: not set, or damaged) to `text` (NULL: to nothing).
- * *matched is false when the switch is something else, which stays. Whoever changes a switch that
- * another process may change at the same time uses this; each call of store_switch_set() says why
- * the last writer may win. */
+/* Sets a ref from `expected` (NULL: not set, or damaged) to `text` (NULL: not set). *matched is
+ * false if the ref has another value, which stays. Code that changes a ref which another process
+ * may change at the same time uses this function; each call of store_switch_set() says why the last
+ * writer may win. */
 MUST_CHECK enum error_code store_switch_exchange(struct store *store, const char *key,
                                                  const char *expected, const char *text,
                                                  bool *matched, struct error *err);
-/* One that is not set is fine. */
+/* Removes a ref. Succeeds if it is not set. */
 MUST_CHECK enum error_code store_switch_remove(struct store *store, const char *key,
                                                struct error *err);
-/* Calls `visit` with the key of every switch, unread, in the order of the keys' bytes. */
+/* Calls `visit` with the key of every ref, without reading it, in the order of the keys' bytes. */
 MUST_CHECK enum error_code store_switch_list(struct store *store, store_visitor visit,
                                              void *context, struct error *err);
 
-/* Notes: text for people that grows and is written over, such as metrics.jsonl. It is whole, but
- * not flushed: after a power cut an older one may be there, or none. `name` is like a key, and
- * nothing but a name: no list shows it. *text is the caller's, with a NUL behind it; memory_free().
- * Fails: ERROR_NOT_FOUND. */
+/* Notes are texts for people that grow and are rewritten, such as metrics.jsonl. A note is replaced
+ * whole but not flushed: after a power cut an older one may be there, or none. `name` has the form
+ * of a key, but no list shows it. *text has a NUL after its bytes; the caller frees it with
+ * memory_free(). Fails: ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code store_note_put(struct store *store, const char *name, const char *text,
                                           size_t size, struct error *err);
 MUST_CHECK enum error_code store_note_get(struct store *store, const char *name, char **text,
                                           size_t *size, struct error *err);
-/* Where it lies, below store_root(), there or not. Fails: ERROR_INVALID without STORE_HAS_PATHS. */
+/* Writes the path of a note, below store_root(), whether it exists or not. Fails: ERROR_INVALID
+ * without STORE_HAS_PATHS. */
 MUST_CHECK enum error_code store_note_path(const struct store *store, const char *name,
                                            char path[FILE_PATH_SIZE], struct error *err);
 
-/* Records that went through this store since it was opened, with their headers, equal ones put
- * again included. For figures only. */
+/* The records that this store has read and written since it was opened, with their headers. Equal
+ * records that were put again count too. For figures only. */
 struct store_traffic {
     uint64_t records_read, bytes_read, records_written, bytes_written;
 };
 struct store_traffic store_traffic(const struct store *store);
 
-/* What a replay store has seen so far. */
+/* The results of a replay store so far. */
 struct store_replay {
     int matched;
     int differed;
-    int absent;                 /* put, but no such record is stored: pruned, or never made */
+    int absent;                 /* put, but not stored: pruned, or never made */
     char first_difference[200]; /* key of the first record that differed, or "" */
     char first_absent[200];
 };

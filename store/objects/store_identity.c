@@ -1,4 +1,5 @@
-/* The side of store.h that says which store it is: one small record, made by the first who asks. */
+/* The identity of a store: one small record, made by the first process that asks for it. Declared
+ * in store.h. */
 #include "common/base/text.h"
 #include "store/objects/keys.h"
 #include "store/objects/store.h"
@@ -45,8 +46,8 @@ static enum error_code draw(char out[STORE_IDENTITY_SIZE], struct error *err)
     return ERROR_NONE;
 }
 
-/* Another process may be first, so whoever draws reads afterwards what stands there. A damaged one is replaced:
- * it names nothing that a new one could not name. */
+/* Puts an identity. Another process may be first, so the caller reads it afterwards. A damaged one
+ * is replaced, because nothing can be found with it. */
 static enum error_code put_identity(struct store *store, struct error *err)
 {
     char identity[STORE_IDENTITY_SIZE];
@@ -58,7 +59,7 @@ static enum error_code put_identity(struct store *store, struct error *err)
     rc = store_put(store, identity_key, owner, &record, STORE_RECOMPUTABLE, err);
     if (rc == ERROR_NONE)
         rc = store_flush(store, identity_key, err);
-    return rc == ERROR_CORRUPT ? ERROR_NONE : rc; /* other content: somebody was first */
+    return rc == ERROR_CORRUPT ? ERROR_NONE : rc; /* other content: another process was first */
 }
 
 enum error_code store_identity(struct store *store, char out[STORE_IDENTITY_SIZE],

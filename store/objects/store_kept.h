@@ -1,8 +1,9 @@
 /*
- * store_kept - one thing that was made of records, at hand while the store is open, so that who asks for it again does not make it again.
+ * store_kept - caches one object that was computed from records, while the store is open.
  *
- * It is one, the last that was kept: what was kept before goes when nobody uses it any more. Records do not change, and so it has only to be
- * named by what it was made of. Threads: any at once.
+ * A store keeps only the last object; the one before is freed when its last user drops it. Records
+ * never change, so the name of an object only has to say what it was computed from. Threads: any at
+ * once.
  */
 #ifndef STORE_OBJECTS_STORE_KEPT_H
 #define STORE_OBJECTS_STORE_KEPT_H
@@ -12,18 +13,20 @@
 
 #include <stdatomic.h>
 
-struct kept_object { /* the first member of what is kept */
+struct kept_object { /* the first member of a cached object */
     char name[ID_SIZE];
     void (*free)(struct kept_object *object);
-    atomic_int users; /* 1 at first: who made it */
+    atomic_int users; /* 1 at first, for its maker */
 };
 
-/* The object of that name, or NULL when another is kept, or none. Give it back with kept_object_drop(). */
+/* Returns the object of that name, or NULL if it is not the one that is kept. The caller gives it
+ * back with kept_object_drop(). */
 struct kept_object *store_kept_take(struct store *store, const char *name);
-/* Keeps it, in the place of another. Its maker goes on using it, and drops it in the end. */
+/* Keeps `object` in place of the last one. Its maker may go on using it, and drops it in the
+ * end. */
 void store_kept_set(struct store *store, struct kept_object *object);
 void store_kept_forget(struct store *store);
-/* Frees it when nobody else uses it. NULL is fine. */
+/* Drops one use of `object`, and frees it after the last one. NULL is allowed. */
 void kept_object_drop(struct kept_object *object);
 
 #endif

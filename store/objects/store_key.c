@@ -14,7 +14,7 @@ enum error_code store_check_key(const char *key, struct error *err)
     const size_t first = strcspn(key, "/");
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (first == strlen(own[i]) && strncmp(key, own[i], first) == 0)
-            return error_set(err, ERROR_INVALID, "key %s: the store keeps '%.*s' for itself", key,
+            return error_set(err, ERROR_INVALID, "key %s: '%.*s' is reserved for the store", key,
                              (int)first, key);
     for (const char *part = key;; part++) {
         const size_t size = strspn(part, allowed);
@@ -37,6 +37,6 @@ enum error_code store_check_change(const struct store *store, const char *key, s
 {
     if (store->flags & STORE_READ_ONLY)
         return error_set(err, ERROR_INVALID,
-                         "the store is open for reading only, %s stays as it is", key);
+                         "the store is open for reading only: %s was not changed", key);
     return store_check_key(key, err);
 }

@@ -1,5 +1,5 @@
 /*
- * Which backend a store is of, and how one is opened and closed. Declared in store.h and object_store.h.
+ * Finds the backend of a store, opens and closes stores. Declared in store.h and object_store.h.
  */
 #include "common/base/memory.h"
 #include "store/backends/backend_list.h"
@@ -22,7 +22,7 @@ static const struct object_backend *const backends[] = {BACKEND_LIST(BACKEND_ROW
 #define BACKEND_PLACE(name, address, limit, place, text) PLACE_OF_##name,
 enum { BACKEND_LIST(BACKEND_PLACE) BACKEND_COUNT };
 
-/* How many bytes of `uri` are a scheme (RFC 3986) with a colon behind it; 0: it is a path. */
+/* Returns how many bytes of `uri` are a scheme (RFC 3986) with its colon; 0 if it is a path. */
 static size_t scheme_size(const char *uri)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -32,7 +32,7 @@ static size_t scheme_size(const char *uri)
     return first && uri[size] == ':' ? size : 0;
 }
 
-/* The backend that the first `size` bytes of `uri` name; NULL: none. */
+/* Returns the backend that the first `size` bytes of `uri` name, or NULL. */
 static const struct object_backend *backend_named(const char *uri, size_t size)
 {
     for (size_t i = 0; i < BACKEND_COUNT; i++)
@@ -46,7 +46,7 @@ bool store_is_uri(const char *text)
     return backend_named(text, scheme_size(text)) != NULL;
 }
 
-/* A text without a scheme is a folder. */
+/* Splits an address. A text without a scheme is a folder. */
 enum error_code object_backend_of(const char *uri, const struct object_backend **backend,
                                   const char **place, struct error *err)
 {

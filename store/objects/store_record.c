@@ -1,6 +1,6 @@
 /*
- * What is the same of records for every backend: they are hashed and compared, damaged ones make
- * way, and a replay compares instead of writing. Declared in store.h.
+ * The part of record handling that all backends share: records are hashed and compared, damaged
+ * ones are replaced, and a replay compares instead of writing. Declared in store.h.
  */
 #include "common/base/log.h"
 #include "common/base/text.h"
@@ -19,12 +19,12 @@ void store_release_record(struct record_view *view)
 {
     struct stored_bytes bytes = {.size = view->size, .mapped = view->mapped};
     memcpy(&bytes.data, &view->data,
-           sizeof bytes.data); /* back to what it was before it was const */
+           sizeof bytes.data); /* restores the pointer that was not const */
     stored_bytes_release(&bytes);
     *view = (struct record_view){0};
 }
 
-/* One record, of the many that a backend may be asked for. */
+/* Reads one record; backends read many. */
 static enum error_code get_bytes(struct store *store, const char *key, struct stored_bytes *out,
                                  struct error *err)
 {
@@ -44,8 +44,8 @@ static enum error_code decode(const struct stored_bytes *bytes, const char *key,
     return rc;
 }
 
-/* What was read under `key`, with the code `rc`, as a record; the bytes are the view's, or
- * released. */
+/* Makes a record view from the bytes that were read under `key` with the code `rc`. The view takes
+ * the bytes, or they are released. */
 static enum error_code to_view(struct store *store, enum error_code rc, const char *key,
                                const char *owner_id, struct stored_bytes *bytes,
                                struct record_view *view, struct error *err)
@@ -66,7 +66,8 @@ static enum error_code to_view(struct store *store, enum error_code rc, const ch
     return rc;
 }
 
-/* A byte may have changed on its way here: a record is damaged only if two reads say so. */
+/* Reads a damaged record again, because a byte may have changed on the way: it counts as damaged
+ * only after two reads. */
 static enum error_code read_again(struct store *store, const char *key, const char *owner_id,
                                   struct record_view *view, struct error *err)
 {
@@ -95,7 +96,7 @@ enum error_code store_remove_damaged(struct store *store, const char *key, struc
     struct stored_bytes bytes = {0};
     struct record_view view;
     enum error_code rc = store_check_change(store, key, err);
-    /* A backend removes it only if a second read gives the same bytes. */
+    /* The backend removes it only if another read returns the same bytes. */
     if (rc != ERROR_NONE || store->flags & STORE_REPLAY ||
         get_bytes(store, key, &bytes, NULL) != ERROR_NONE)
         return rc;
@@ -105,7 +106,7 @@ enum error_code store_remove_damaged(struct store *store, const char *key, struc
     return rc;
 }
 
-/* Records `first` .. first + count of a series, which are read at once. */
+/* Reads records `first` .. first + count of a series at once, and visits them. */
 static enum error_code get_some(struct store *store, const struct store_series *series,
                                 size_t first, size_t count, struct error *err)
 {
@@ -152,7 +153,7 @@ enum error_code store_get_each(struct store *store, const struct store_series *s
     return rc;
 }
 
-/* A record on its way in. */
+/* A record that is being put. */
 struct outgoing {
     const struct record *record;
     const char *key;
@@ -181,7 +182,7 @@ static void outgoing_init(struct outgoing *out, const char *key, const char *own
         out->size += out->piece[i].size;
 }
 
-/* All of it at once. */
+/* Returns all pieces at once. */
 static enum error_code next_pieces(void *context, uint64_t offset,
                                    struct object_piece piece[OBJECT_PIECE_COUNT_MAX], size_t *count,
                                    struct error *err)
@@ -213,8 +214,9 @@ static enum error_code alarm_of(const struct outgoing *out, const struct record_
         record_kind_name(out->record->kind), out->record->version, found, record_environment());
 }
 
-/* What stands there already: equal is success, other content is the alarm, and a damaged record of
- * a recomputable kind goes, so that the caller puts the good one (*again). */
+/* Handles the record that is there already: an equal one is success, other content is the alarm,
+ * and a damaged record of a recomputable kind is removed, so that the caller puts the good one
+ * (*again). */
 static enum error_code meet_existing(struct store *store, const struct outgoing *out,
                                      const char *owner_id, enum store_durability durability,
                                      bool *again, struct error *err)
@@ -224,17 +226,17 @@ static enum error_code meet_existing(struct store *store, const struct outgoing 
     *again = true;
     enum error_code rc = get_bytes(store, out->key, &bytes, err);
     if (rc == ERROR_NOT_FOUND)
-        return ERROR_NONE; /* removed since */
+        return ERROR_NONE; /* it was removed meanwhile */
     if (rc != ERROR_NONE)
         return rc;
     rc = decode(&bytes, out->key, owner_id, &stored, err);
-    if (rc == ERROR_CORRUPT) { /* perhaps on its way alone */
+    if (rc == ERROR_CORRUPT) { /* perhaps damaged only on the way */
         stored_bytes_release(&bytes);
         rc = get_bytes(store, out->key, &bytes, err);
         if (rc == ERROR_NONE)
             rc = decode(&bytes, out->key, owner_id, &stored, err);
         if (rc == ERROR_NOT_FOUND)
-            return ERROR_NONE; /* removed since */
+            return ERROR_NONE; /* it was removed meanwhile */
     }
     if (rc == ERROR_CORRUPT && durability == STORE_RECOMPUTABLE) {
         rc = store->backend->delete_if_match(store->state, out->key, &bytes, err);
@@ -246,7 +248,7 @@ static enum error_code meet_existing(struct store *store, const struct outgoing 
             rc = alarm_of(out, &stored, err);
         else if (durability == STORE_DURABLE)
             rc = store->backend->flush(store->state, out->key, err);
-        if (rc == ERROR_NOT_FOUND) { /* removed since, too */
+        if (rc == ERROR_NOT_FOUND) { /* it was removed meanwhile too */
             *again = true;
             rc = ERROR_NONE;
         }

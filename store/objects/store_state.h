@@ -1,5 +1,5 @@
 /*
- * store_state - what an open store is, for the files that make up store.h.
+ * store_state - the fields of an open store, for the files that implement store.h.
  */
 #ifndef STORE_OBJECTS_STORE_STATE_H
 #define STORE_OBJECTS_STORE_STATE_H
@@ -18,15 +18,15 @@ struct store {
     void *state;
     unsigned flags;
     struct store_cache cache;
-    pthread_mutex_t lock;     /* over `replay` and `kept` */
+    pthread_mutex_t lock;     /* guards `replay` and `kept` */
     struct kept_object *kept; /* store_kept.h */
     struct store_replay replay;
     atomic_uint_least64_t records_read, bytes_read, records_written, bytes_written;
 };
 
-/* Fails: ERROR_INVALID unless it is a key as store.h says. */
+/* Checks that `key` has the form that store.h describes. Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code store_check_key(const char *key, struct error *err);
-/* The same for everything that writes, which a store for reading only refuses. */
+/* Checks the same before a write, which a read-only store refuses. */
 MUST_CHECK enum error_code store_check_change(const struct store *store, const char *key,
                                               struct error *err);
 

@@ -1,5 +1,6 @@
 /*
- * Switches, with their checksums, notes, and how old things are. Declared in store.h.
+ * Refs (switches in the code) with their checksums, notes, and the age of objects. Declared in
+ * store.h.
  */
 #include "store/objects/store_state.h"
 #include "store/objects/switch_text.h"
@@ -32,8 +33,8 @@ enum error_code store_switch_set(struct store *store, const char *key, const cha
     return store->backend->ref_set(store->state, key, line, err);
 }
 
-/* Reads a switch, and a second time if it is damaged: that may have happened on its way here.
- * `line`: as it is stored. */
+/* Reads a ref, and a second time if it is damaged, because that may have happened on the way.
+ * `line` is its stored form. */
 static enum error_code read_switch(struct store *store, const char *key,
                                    char line[SWITCH_LINE_SIZE], char *text, size_t size,
                                    struct error *err)
@@ -48,7 +49,7 @@ static enum error_code read_switch(struct store *store, const char *key,
     return rc;
 }
 
-/* Replaces a damaged switch by `line`. *matched is false if it is sound, or gone. */
+/* Replaces a damaged ref by `line`. *matched is false if it is sound, or removed. */
 static enum error_code replace_damaged(struct store *store, const char *key, const char *line,
                                        bool *matched, struct error *err)
 {
@@ -59,7 +60,7 @@ static enum error_code replace_damaged(struct store *store, const char *key, con
         return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
     if (seen[0])
         return store->backend->ref_cas(store->state, key, seen, line, matched, err);
-    *matched = true; /* nothing, or not even text: there is nothing to compare it by */
+    *matched = true; /* there is no text, so there is nothing to compare with */
     return store->backend->ref_set(store->state, key, line, err);
 }
 
@@ -116,7 +117,7 @@ static enum error_code age_of(struct store *store, const char *key, bool is_swit
     if (rc == ERROR_NONE && store->backend->age)
         rc = store->backend->age(store->state, key, is_switch, seconds, err);
     if (rc == ERROR_NONE && *seconds < 0)
-        *seconds = 0; /* put at this moment, by a clock that is a little ahead */
+        *seconds = 0; /* just put, by a clock that is slightly ahead */
     return rc;
 }
 

@@ -11,7 +11,8 @@
 
 static const size_t alignment = 64;
 
-/* The heap's own pointer is kept just before the aligned bytes, so that they alone name the block. */
+/* Allocates aligned bytes. The pointer of the heap block is stored just before them, so that they
+ * alone suffice to free it. */
 enum error_code stored_bytes_new(struct stored_bytes *out, size_t size, struct error *err)
 {
     uint8_t *block = NULL;
@@ -42,7 +43,8 @@ void stored_bytes_release(struct stored_bytes *bytes)
 static enum error_code map_file(struct stored_bytes *out, int fd, size_t size, const char *path,
                                 struct error *err)
 {
-    /* All of it is hashed at once, so all pages are wanted: one call instead of a fault for each. */
+    /* The caller hashes all bytes at once, so one call maps all pages instead of a page fault for
+     * each. */
     void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
     if (data == MAP_FAILED)
         return error_set_errno(err, ERROR_IO, "%s cannot be mapped", path);
@@ -67,7 +69,7 @@ static enum error_code read_file(struct stored_bytes *out, int fd, size_t size, 
     if (rc != ERROR_NONE)
         stored_bytes_release(out);
     else
-        out->size = at; /* less than the file's size said: the caller's checks find it */
+        out->size = at; /* fewer than the file's size: the caller's checks notice it */
     return rc;
 }
 

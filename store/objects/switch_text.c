@@ -17,7 +17,7 @@ enum {
 
 _Static_assert(SWITCH_LINE_SIZE == SWITCH_VALUE_MAX + TAIL_SIZE + 1, "a line holds any value");
 
-/* " v1:<digits>\n", as it stands behind `value` [size]. */
+/* Writes " v1:<digits>\n", the text after `value` [size]. */
 static void make_tail(const char *key, const char *value, size_t size, char tail[TAIL_SIZE + 1])
 {
     const struct checksum_part part[] = {{key, strlen(key) + 1}, {value, size}};
@@ -42,7 +42,7 @@ enum error_code switch_text_decode(const char *key, const char *line, char *valu
     const size_t all = strlen(line), length = all < TAIL_SIZE ? 0 : all - TAIL_SIZE;
     make_tail(key, line, length, tail);
     if (strcmp(line + length, tail) != 0) {
-        char found[SHOWN_SIZE]; /* in ASCII: what is damaged may be no text */
+        char found[SHOWN_SIZE]; /* as ASCII, because a damaged line may be no text */
         (void)snprintf(found, sizeof found, "%s", line);
         for (char *c = found; *c; c++)
             if (*c < ' ' || *c > '~')

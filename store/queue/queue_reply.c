@@ -8,23 +8,23 @@
 static enum error_code bad_shape(const char *what, struct error *err)
 {
     return error_set(err, ERROR_UNAVAILABLE,
-                     "Redis answered %s in a shape that no Redis gives; is it one?", what);
+                     "Redis answered %s in a form that no Redis uses; is it a Redis server?", what);
 }
 
-/* The integer at `index` of an array. */
+/* Reads the integer at `index` of an array. */
 static bool integer_at(const struct redisReply *reply, int64_t index, int64_t *out)
 {
     return redis_reply_is_integer(redis_reply_item(reply, index), out);
 }
 
-/* The text at `index` of an array when it fits into `out`. */
+/* Copies the text at `index` of an array, if it fits `out`. */
 static bool text_at(const struct redisReply *reply, int64_t index, char *out, size_t size)
 {
     const struct redisReply *item = redis_reply_item(reply, index);
     return redis_reply_is_text(item) && text_copy(out, size, redis_reply_text(item));
 }
 
-/* The start of a text, for people. */
+/* Copies the start of a text, for messages. */
 static void shorten(char *out, size_t size, const struct redisReply *text)
 {
     (void)snprintf(out, size, "%s", redis_reply_text(text));
@@ -36,7 +36,7 @@ enum error_code queue_reply_number(const struct redisReply *reply, int64_t *out,
     return redis_reply_is_integer(reply, out) ? ERROR_NONE : bad_shape("a script", err);
 }
 
-/* Names of units are printed: what is no plain text is no name. */
+/* Returns whether a text is plain. Names of units are printed, so no other text is accepted. */
 static bool is_name(const char *text)
 {
     for (const char *c = text; *c; c++)
@@ -78,7 +78,7 @@ enum error_code queue_reply_claim(const struct redisReply *reply, enum claim_res
     return ERROR_NONE;
 }
 
-/* The value of `name` in a flat list of names and values, or NULL. */
+/* Returns the value of `name` in a flat list of names and values, or NULL. */
 static const struct redisReply *field_of(const struct redisReply *fields, const char *name)
 {
     for (int64_t i = 0; i + 1 < redis_reply_count(fields); i += 2)
@@ -137,7 +137,7 @@ enum error_code queue_reply_rebuild(const struct redisReply *reply, bool *won, b
     return ERROR_NONE;
 }
 
-/* Entries that nobody holds; a server that says nonsense is not believed. */
+/* Returns how many entries nobody holds; 0 for numbers that make no sense. */
 static int64_t waiting_of(int64_t entries, int64_t leased)
 {
     return leased >= 0 && entries > leased ? entries - leased : 0;
@@ -171,7 +171,7 @@ enum error_code queue_reply_held(const struct redisReply *reply, struct held_uni
         if (!text_at(item, 0, held->id, sizeof held->id) ||
             !integer_at(item, 3, &held->delivery_count))
             return bad_shape("XPENDING", err);
-        /* a consumer whose name no worker could have holds nothing that could be completed for it */
+        /* a consumer name that no worker can have holds nothing that could be completed */
         *count += text_at(item, 1, held->owner, sizeof held->owner);
     }
     return ERROR_NONE;
@@ -192,7 +192,7 @@ enum error_code queue_reply_counts(const struct redisReply *reply, struct stage_
     return ERROR_NONE;
 }
 
-/* Heartbeats are for people: a field that is missing or odd is shown empty. */
+/* Reads a heartbeat. They are for people, so a missing or odd field is shown empty. */
 static struct worker_beat read_beat(const struct redisReply *fields)
 {
     struct worker_beat beat = {0};

@@ -1,10 +1,10 @@
 /*
- * queue_reply - what the answers of Redis to the calls of the work queue say.
+ * queue_reply - parses the answers of Redis to the calls of the work queue.
  *
- * A server can be anything that listens on a port, and its contents anything that somebody put there: each
- * function checks the whole shape of a reply before it uses it. tests/fuzz/fuzz_queue_reply.c feeds them bytes.
- * All of them fail with ERROR_UNAVAILABLE, the code of a server that does not do what it should: the
- * caller tries again, and says so.
+ * Any program may listen on the port, and any client may change the keys. Each function therefore
+ * checks the whole shape of a reply before it uses it. tests/fuzz/fuzz_queue_reply.c feeds them
+ * arbitrary bytes. All of them fail with ERROR_UNAVAILABLE, the code of a server that does not work
+ * as it should, and the caller tries again and reports it.
  *
  * Only work_queue*.c and tests include it.
  */
@@ -21,16 +21,16 @@
 
 MUST_CHECK enum error_code queue_reply_number(const struct redisReply *reply, int64_t *out,
                                               struct error *err);
-/* Of the claim script. A name that is too long or not plain text is CLAIM_REFUSED with *out holding id and
- * delivery count: the entry has to be taken off. */
+/* Parses the answer of the claim script. A unit name that is too long or not plain text gives
+ * CLAIM_REFUSED, and *out has the id and delivery count, because the entry must be removed. */
 MUST_CHECK enum error_code queue_reply_claim(const struct redisReply *reply,
                                              enum claim_result *result, struct work_claim *out,
                                              struct error *err);
-/* Of XREADGROUP of one entry; NULL (nothing came) is CLAIM_NOTHING. */
+/* Parses an answer of XREADGROUP with one entry; NULL (no entry came) gives CLAIM_NOTHING. */
 MUST_CHECK enum error_code queue_reply_entry(const struct redisReply *reply,
                                              enum claim_result *result, struct work_claim *out,
                                              struct error *err);
-/* Of the first dead unit; *found false for none. */
+/* Parses the first dead unit; *found is false if there is none. */
 MUST_CHECK enum error_code queue_reply_dead(const struct redisReply *reply, bool *found,
                                             char unit[QUEUE_UNIT_SIZE], char *reason,
                                             size_t reason_size, struct error *err);
@@ -46,9 +46,9 @@ MUST_CHECK enum error_code queue_reply_counts(const struct redisReply *reply,
 MUST_CHECK enum error_code queue_reply_beats(const struct redisReply *reply,
                                              struct worker_beat *out, int capacity, int *count,
                                              struct error *err);
-/* A text that names a unit. */
+/* Copies a text if it is the name of a unit. Returns false otherwise. */
 bool queue_reply_unit(const struct redisReply *reply, char unit[QUEUE_UNIT_SIZE]);
-/* One page of SCAN: the cursor; the keys are item 1, texts all. */
+/* Parses one page of SCAN and copies the cursor. The keys are item 1, all of them texts. */
 MUST_CHECK enum error_code queue_reply_scan(const struct redisReply *reply, char *cursor,
                                             size_t cursor_size, struct error *err);
 

@@ -31,21 +31,21 @@ enum {
 struct redis_server {
     char program[FILE_PATH_SIZE];
     char folder[FILE_PATH_SIZE];
-    char socket_folder[FILE_PATH_SIZE]; /* "" when the socket is in `folder` */
+    char socket_folder[FILE_PATH_SIZE]; /* "" if the socket is in `folder` */
     char socket[sizeof((struct sockaddr_un *)0)->sun_path];
     char log[FILE_PATH_SIZE];
-    /* A question that redis_server_check() does not wait for. */
+    /* A PING that redis_server_check() sends without waiting for the answer. */
     struct {
-        int fd;            /* that the answer comes by, + 1; 0: none */
-        int64_t asked_ms;  /* when the question began that has no answer yet; 0: none has */
-        int64_t answer_ms; /* of the last answer */
+        int fd;            /* descriptor of the question, plus one; 0: none */
+        int64_t asked_ms;  /* time of the question that is unanswered; 0: none */
+        int64_t answer_ms; /* time of the last answer */
     } probe;
     char url[URL_SIZE];
-    pid_t pid;       /* 0: none */
-    bool was_killed; /* the one before, by a signal */
+    pid_t pid;       /* 0 if there is none */
+    bool was_killed; /* the last server was killed by a signal */
 };
 
-/* The first redis-server in PATH. */
+/* Finds the first redis-server in PATH. */
 static enum error_code find_program(char out[FILE_PATH_SIZE], struct error *err)
 {
     const char *path = getenv("PATH");
@@ -62,7 +62,8 @@ static enum error_code find_program(char out[FILE_PATH_SIZE], struct error *err)
                      "Ubuntu), or name a server with --redis");
 }
 
-/* The path of a Unix socket has about 107 bytes: a folder deeper than that gets it under /tmp. */
+/* Chooses the path of the Unix socket, which may have only about 107 bytes. If `folder` is longer,
+ * the socket is put under /tmp. */
 static enum error_code place_socket(struct redis_server *server, struct error *err)
 {
     static const char name[] = "/redis.sock";
@@ -79,20 +80,21 @@ static enum error_code place_socket(struct redis_server *server, struct error *e
     return ERROR_NONE;
 }
 
-/* In the child, where only async-signal-safe calls are allowed. */
+/* Runs in the child, where only async-signal-safe calls are allowed. */
 static _Noreturn void become_redis(const struct redis_server *server, pid_t parent,
                                    const char *const *argv)
 {
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    /* A terminal's Ctrl-C is for the driver, which stops the server when all else has stopped. */
+    /* Leaves the process group, so that Ctrl-C in a terminal reaches only the driver, which stops
+     * the server last. */
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
     int log = open(server->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (log < 0) /* a full disk is no reason to have no server */
+    if (log < 0) /* a full disk must not prevent the server */
         log = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (log < 0 || nothing < 0 || dup2(nothing, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
@@ -130,7 +132,7 @@ static enum error_code spawn(struct redis_server *server, struct error *err)
                                 "noeviction",
                                 NULL};
     const pid_t parent = getpid();
-    (void)unlink(server->socket); /* of one that was killed */
+    (void)unlink(server->socket); /* left by a server that was killed */
     server->pid = fork();
     if (server->pid == 0)
         become_redis(server, parent, argv);
@@ -141,7 +143,7 @@ static enum error_code spawn(struct redis_server *server, struct error *err)
     return ERROR_NONE;
 }
 
-/* Has the server ended? Then it is reaped. */
+/* Returns whether the server has ended, and reaps it then. */
 static bool has_died(struct redis_server *server)
 {
     int status = 0;
@@ -164,7 +166,7 @@ static bool answers(const struct redis_server *server)
     return ok;
 }
 
-/* The end of the server's log is what says why it did not start. */
+/* Reports that the server did not start, with the end of its log. */
 static enum error_code not_started(const struct redis_server *server, const char *what,
                                    struct error *err)
 {
@@ -185,7 +187,7 @@ static enum error_code not_started(const struct redis_server *server, const char
 static void stop(struct redis_server *server)
 {
     if (server->pid > 0) {
-        (void)kill(server->pid, SIGKILL); /* nothing in it is worth saving */
+        (void)kill(server->pid, SIGKILL); /* nothing in it must be saved */
         while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
@@ -214,7 +216,8 @@ static enum error_code start_once(struct redis_server *server, struct error *err
     return ERROR_NONE;
 }
 
-/* Whoever kills it while it starts may do so: it is started again, as it is later. */
+/* Starts the server. If it is killed while it starts, starts it again, as redis_server_check() does
+ * later. */
 static enum error_code start(struct redis_server *server, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -227,7 +230,7 @@ static enum error_code start(struct redis_server *server, struct error *err)
     return rc;
 }
 
-/* The server is told absolute paths. */
+/* Writes the absolute path of the folder, which the server needs. */
 static enum error_code resolve(const char *folder, char out[FILE_PATH_SIZE], struct error *err)
 {
     char resolved[PATH_MAX];
@@ -236,13 +239,14 @@ static enum error_code resolve(const char *folder, char out[FILE_PATH_SIZE], str
     return file_path(out, err, "%s", resolved);
 }
 
-/* Other programs find the server through this file: the socket may lie elsewhere. */
+/* Writes the file in which other programs find the server's URL, since the socket may be
+ * elsewhere. */
 static void write_url(const struct redis_server *server)
 {
     char path[FILE_PATH_SIZE];
     if (file_path(path, NULL, "%s/url", server->folder) == ERROR_NONE &&
         file_replace(path, server->url, strlen(server->url), false, NULL) != ERROR_NONE)
-        (void)unlink(path); /* on a full disk nobody else finds the server, and the run goes on */
+        (void)unlink(path); /* on a full disk nobody else finds the server, but the run continues */
 }
 
 enum error_code redis_server_find(const char *folder, char *url, size_t size, struct error *err)
@@ -320,10 +324,11 @@ pid_t redis_server_pid(const struct redis_server *server)
     return server->pid;
 }
 
-/* A silence longer than any command of ours takes on a busy machine. */
+/* The longest silence is longer than any of our commands takes on a busy machine. */
 enum { ASK_PERIOD_MS = 1000, SILENCE_MS_MAX = 10000 };
 
-/* Asks on a connection of its own, without waiting. A server that takes none is asked again next time. */
+/* Sends a question on a separate connection without waiting. If the server accepts none, the next
+ * call asks again. */
 static void ask(struct redis_server *server)
 {
     static const char question[] = "PING\r\n";
@@ -339,7 +344,8 @@ static void ask(struct redis_server *server)
         close_probe(server);
 }
 
-/* Does the server leave a question unanswered for long? Any answer is one: it may be busy. */
+/* Returns whether the server left a question unanswered for too long. Any answer counts, since the
+ * server may be busy. */
 static bool is_stuck(struct redis_server *server)
 {
     char answer[64];

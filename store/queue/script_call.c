@@ -13,7 +13,7 @@ void script_call_init(struct work_queue *queue)
 
 void script_call_begin(struct work_queue *queue)
 {
-    queue->argument_count = 2; /* EVALSHA and the hash */
+    queue->argument_count = 2; /* leaves room for EVALSHA and the hash */
     queue->argument[queue->argument_count++] = "1";
     queue->argument[queue->argument_count++] = queue->life;
 }
@@ -24,7 +24,8 @@ void script_call_give(struct work_queue *queue, const char *text)
     queue->argument[queue->argument_count++] = text;
 }
 
-/* Nothing in the queue is worth mending: storage knows it all. */
+/* Empties the queue if its keys are damaged. Repairing them is not worth it, because the store
+ * knows everything. */
 static enum error_code empty_if_damaged(struct work_queue *queue, enum error_code rc,
                                         struct error *err)
 {

@@ -1,8 +1,8 @@
 /*
- * script_call - how the files of the work queue call its scripts: the handle, and a call put together
- * argument by argument.
+ * script_call - the handle of the work queue, and calls of its scripts, put together argument by
+ * argument.
  *
- * Only work_queue*.c include it; to others `struct work_queue` is opaque.
+ * Only work_queue*.c include it; for all other code `struct work_queue` is opaque.
  */
 #ifndef STORE_QUEUE_SCRIPT_CALL_H
 #define STORE_QUEUE_SCRIPT_CALL_H
@@ -14,15 +14,15 @@
 #include <stdint.h>
 
 enum {
-    PART_SIZE = 512, /* successors, or prerequisites, of one script call */
+    PART_SIZE = 512, /* successors, or prerequisites, in one script call */
     NUMBER_SIZE = 24,
     STEM_SIZE = 160,
     RUN_KEY_SIZE = STEM_SIZE + 32,
-    TOKEN_SIZE = 112, /* name of a worker, and a time */
+    TOKEN_SIZE = 112, /* a worker's name and a time */
     ARGUMENT_COUNT_MAX = 16 + 3 * PART_SIZE,
 };
 
-/* Each is scripts/<name>.lua. */
+/* Each is the script scripts/<name>.lua. */
 enum script_name {
     SCRIPT_CLAIM,
     SCRIPT_COMPLETE,
@@ -45,7 +45,7 @@ enum script_name {
     SCRIPT_COUNT
 };
 
-/* Made of those files by scripts/embed.cmake. */
+/* The texts of those files; scripts/embed.cmake generates the array. */
 extern const char *const queue_script_text[SCRIPT_COUNT];
 
 struct work_queue {
@@ -55,31 +55,32 @@ struct work_queue {
     char life[RUN_KEY_SIZE];
     char stream[RUN_KEY_SIZE];
     char worker[WORKER_NAME_SIZE];
-    char stage[STAGE_NAME_SIZE]; /* "": none */
+    char stage[STAGE_NAME_SIZE]; /* "" if there is none */
     char lease_text[NUMBER_SIZE], crash_limit_text[NUMBER_SIZE], beat_life_text[NUMBER_SIZE];
     int64_t lease_ms;
-    int64_t claimed_generation; /* the connection whose own pending entries were looked at */
-    int64_t scanned_ms;         /* when expired entries were last looked for */
-    char token[TOKEN_SIZE];     /* of our rebuild */
+    int64_t claimed_generation; /* the connection whose own pending entries were already checked */
+    int64_t scanned_ms;         /* when expired entries were last searched */
+    char token[TOKEN_SIZE];     /* identifies our rebuild */
     int64_t restored_count;
-    /* The call that is being put together. */
+    /* The script call that is being built. */
     const char *argument[ARGUMENT_COUNT_MAX];
     int argument_count;
     char number[PART_SIZE][NUMBER_SIZE];
 };
 
-/* Names the scripts in a handle that has none yet. */
+/* Sets the texts of the scripts in a new handle. */
 void script_call_init(struct work_queue *queue);
 
-/* A script call is begun, given arguments one by one, and run. Arguments live until then. */
+/* Begin a script call, then give it arguments one by one, then run it. The arguments must stay
+ * valid until then. */
 void script_call_begin(struct work_queue *queue);
 void script_call_give(struct work_queue *queue, const char *text);
-/* The caller frees *reply, failure or not.
- * Fails: as redis_connection_run(); but where keys hold what they should not the queue is emptied and the code is
- * ERROR_BUSY: the next claim finds it lost. So with every call below. */
+/* Runs the script. The caller frees *reply whether it fails or not. Fails: as
+ * redis_connection_run(), except that keys with unexpected contents empty the queue: the code is
+ * then ERROR_BUSY, and the next claim finds the queue lost. The same holds for every call below. */
 MUST_CHECK enum error_code script_call_run(struct work_queue *queue, enum script_name name,
                                            struct redisReply **reply, struct error *err);
-/* Runs a script that answers one number. */
+/* Runs a script whose answer is one number. */
 MUST_CHECK enum error_code script_call_run_number(struct work_queue *queue, enum script_name name,
                                                   int64_t *number, struct error *err);
 /* Runs a plain command. */
@@ -87,7 +88,7 @@ MUST_CHECK enum error_code script_call_command(struct work_queue *queue, int arg
                                                const char **argv, struct redisReply **reply,
                                                struct error *err);
 
-/* Runs a plain command that waits; *reply is NULL when it was ended by the stop signal. */
+/* Runs a plain command that blocks. *reply is NULL if the stop signal ended it. */
 MUST_CHECK enum error_code script_call_wait(struct work_queue *queue, int argc, const char **argv,
                                             struct redisReply **reply, struct error *err);
 

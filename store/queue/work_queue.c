@@ -17,9 +17,9 @@
 enum {
     DEFAULT_LEASE_MS = 10000,
     DEFAULT_CRASHES =
-        20, /* pre-emption is no fault of a unit, but a unit that ends its worker each time is */
+        20, /* pre-emption is no fault of a unit, but a unit that kills its worker each time is */
     BEAT_LIFE_MS = 15000,
-    BLOCK_SLICE_MS = 250, /* between two looks at the stop signal and the state of the queue */
+    BLOCK_SLICE_MS = 250, /* between two checks of the stop signal and of the queue */
 };
 
 static enum error_code copy_name(char *target, size_t size, const char *name, const char *what,
@@ -137,8 +137,8 @@ static bool scan_is_due(const struct work_queue *q)
     return q->scanned_ms == 0 || clock_ms() - q->scanned_ms >= q->lease_ms / 3;
 }
 
-/* What claim_now() does about own pending entries: a handle that claims for the first time may be that of a
- * worker which died; one that lost its connection only missed an answer. */
+/* Returns how claim_now() treats our own pending entries. A handle that claims for the first time
+ * may belong to a worker that died; one that lost its connection only missed an answer. */
 static const char *own_pending(const struct work_queue *q, int64_t generation)
 {
     if (q->claimed_generation == generation)
@@ -146,7 +146,7 @@ static const char *own_pending(const struct work_queue *q, int64_t generation)
     return q->claimed_generation == 0 ? "2" : "1";
 }
 
-/* Claims what is there at this moment. Own pending entries are looked at once for each connection,
+/* Claims a unit that is available now. Own pending entries are checked once for each connection,
  * because only a lost connection leaves any; expired ones every third of a lease, or when idle. */
 static enum error_code claim_now(struct work_queue *q, enum claim_result *result,
                                  struct work_claim *out, struct error *err)
@@ -174,7 +174,8 @@ static enum error_code claim_now(struct work_queue *q, enum claim_result *result
     return ERROR_NONE;
 }
 
-/* Waits for a new entry. A stream that vanishes meanwhile is no error: claim_now() tells. */
+/* Waits for a new entry. If the stream vanishes meanwhile, this is no error: claim_now() finds the
+ * queue lost. */
 static enum error_code claim_blocked(struct work_queue *q, int64_t block_ms,
                                      enum claim_result *result, struct work_claim *out,
                                      struct error *err)
@@ -193,8 +194,9 @@ static enum error_code claim_blocked(struct work_queue *q, int64_t block_ms,
     return rc;
 }
 
-/* A worker that goes from unit to unit only waits, which takes what is there at once: one call. All else
- * that can be claimed, and whether the queue lives at all, is looked at when there is reason to. */
+/* Claims a unit. A worker that goes from unit to unit makes one call, the blocking one, which
+ * returns at once if an entry waits. Other claims, and whether the queue is alive, are only checked
+ * when there is a reason. */
 static enum error_code claim_any(struct work_queue *queue, int64_t block_ms,
                                  enum claim_result *result, struct work_claim *out,
                                  struct error *err)
@@ -228,7 +230,7 @@ enum error_code work_queue_claim(struct work_queue *queue, int64_t block_ms,
     return rc;
 }
 
-/* The arguments that say which delivery is meant. */
+/* Adds the arguments that identify the delivery. */
 static void give_claim(struct work_queue *q, const struct work_claim *claim,
                        char deliveries[NUMBER_SIZE])
 {
@@ -240,7 +242,7 @@ static void give_claim(struct work_queue *q, const struct work_claim *claim,
     script_call_give(q, deliveries);
 }
 
-/* One part of completing a unit; the last part gives the entry up. */
+/* Sends one part of completing a unit; the last part removes the entry. */
 static enum error_code complete_part(struct work_queue *q, const struct work_claim *claim,
                                      const struct work_successor *successor, int64_t count,
                                      bool last, int64_t *done_count, struct error *err)
@@ -283,7 +285,8 @@ enum error_code work_queue_renew(struct work_queue *queue, const struct work_cla
     return rc;
 }
 
-/* Runs a script that takes the unit from its holder. *fenced: it is not held any more. */
+/* Runs a script that takes the unit from its holder. *fenced: the worker does not hold it any
+ * more. */
 static enum error_code let_go(struct work_queue *queue, enum script_name script,
                               const struct work_claim *claim, bool *fenced, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* The side of work_queue.h that fills an empty queue again, and empties it. */
+/* Fills an empty queue again, and empties a queue. Declared in work_queue.h. */
 #include "store/queue/queue_reply.h"
 #include "store/queue/script_call.h"
 #include "store/queue/work_queue.h"
@@ -24,7 +24,7 @@ enum error_code work_queue_rebuild_begin(struct work_queue *queue, bool *won, bo
     return rc;
 }
 
-/* What a rebuild answers when it has to be begun again. */
+/* Returns the error of a rebuild that has to be begun again. */
 static enum error_code rebuild_lost(struct error *err)
 {
     return error_set(err, ERROR_BUSY, "the queue was lost again, or another worker rebuilds it");
@@ -91,7 +91,8 @@ static enum error_code unlink_page(struct work_queue *q, const struct redisReply
     return rc;
 }
 
-/* Removes the keys that begin with the stem and `beginning`. No call here can meet a key of the wrong type. */
+/* Removes the keys that begin with the stem and `beginning`. None of these commands fails on a key
+ * of the wrong type. */
 static enum error_code unlink_all(struct work_queue *queue, const char *beginning,
                                   struct error *err)
 {
@@ -114,7 +115,7 @@ static enum error_code unlink_all(struct work_queue *queue, const char *beginnin
     return rc;
 }
 
-/* The life goes first, so that nobody works on what is left meanwhile. */
+/* Empties the queue. The life is removed first, so that no worker uses what is left meanwhile. */
 enum error_code work_queue_wipe(struct work_queue *queue, struct error *err)
 {
     struct redisReply *reply = NULL;
@@ -125,7 +126,8 @@ enum error_code work_queue_wipe(struct work_queue *queue, struct error *err)
     return rc == ERROR_NONE ? unlink_all(queue, "", err) : rc;
 }
 
-/* What still waited when the training stopped early waits for ever, each under a key of its own. */
+/* Lets the queue expire. Units that still wait when training stops early would wait for ever, each
+ * under its own key, so these keys are removed. */
 enum error_code work_queue_retire(struct work_queue *queue, const char *const *stage,
                                   int stage_count, int64_t keep_ms, struct error *err)
 {

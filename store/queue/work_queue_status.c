@@ -1,4 +1,4 @@
-/* The side of work_queue.h that tells how a run is doing: heartbeats and counts. */
+/* Reports on a run: heartbeats and counts. Declared in work_queue.h. */
 #include "store/queue/queue_reply.h"
 #include "store/queue/script_call.h"
 #include "store/queue/work_queue.h"

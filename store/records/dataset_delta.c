@@ -17,7 +17,7 @@ enum { FACT_COUNT = 5, TYPED_FACT_COUNT };
 
 static const char negative_weight[] = "negative_weight";
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 /* What a record holds and a delta does not have as an array; borrowed until it is put. */
 struct facts {
@@ -117,7 +117,7 @@ enum error_code dataset_delta_put(struct store *store, const char *dataset_id,
                      STORE_DURABLE, err);
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 /* Keys are made of ids, so one with a '/' or a ".." in it would lead out of its place. */
 static enum error_code get_id(const struct record_view *view, const char *section, char *out,

@@ -13,26 +13,27 @@
 #include <unistd.h>
 
 enum {
-    IDLE_MAX = 4,         /* connections that are kept for a node */
-    ANSWER_MS = 5 * 1000, /* a node that says nothing for so long is given up for now */
+    IDLE_MAX = 4,         /* idle connections that are kept for each node */
+    ANSWER_MS = 5 * 1000, /* a node that is silent for so long is given up for now */
     PAUSE_FIRST_MS = 8,
     PAUSE_MOST_MS = 500,
-    MOVED_AT_ONCE = 4, /* so many redirections of a command are followed without a pause */
+    MOVED_AT_ONCE = 4, /* redirections of a command that are followed without a pause */
 };
 
 struct cluster_client {
     struct cluster_access access;
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* guards the members below */
     struct cluster_map map;
-    int asked_last; /* node that was asked for the map */
+    int asked_last; /* node that was last asked for the map */
     uint64_t round_trips;
     struct redis_connection *idle[CLUSTER_NODE_MAX][IDLE_MAX];
-    pid_t owner; /* whose they are */
+    pid_t owner; /* process that owns the connections */
 };
 
 /* --- connections --- */
 
-/* A fork closes its copies of the connections: answers would come to the one or to the other. */
+/* Closes the child's copies of the connections after a fork: otherwise either process could receive
+ * an answer. */
 static void leave_to_parent(struct cluster_client *c)
 {
     if (c->owner == getpid())
@@ -70,14 +71,15 @@ static void give_back(struct cluster_client *c, int node, struct redis_connectio
     redis_connection_free(connection);
 }
 
-/* All of them may be broken when one is: the server was started anew. */
+/* Closes all idle connections of a node: if one is broken, the server was probably restarted. */
 static void drop_idle(struct cluster_client *c, int node)
 {
     for (struct redis_connection *one = take_idle(c, node); one; one = take_idle(c, node))
         redis_connection_free(one);
 }
 
-/* A node that comes in later, for another that failed, is looked at as those at the beginning. */
+/* Connects to a node. A node that is new, because it replaces one that failed, is checked like
+ * those at the start. */
 static enum error_code connect_to(struct cluster_client *c, int node, struct redis_connection **out,
                                   struct error *err)
 {
@@ -101,7 +103,8 @@ static enum error_code connect_to(struct cluster_client *c, int node, struct red
 
 /* --- the map --- */
 
-/* A node that is in no cluster is a wrong setting, and not a failure that passes. */
+/* Asks for CLUSTER SLOTS. A node that is not in a cluster is a wrong setting, not a temporary
+ * failure. */
 static enum error_code ask_for_slots(struct redis_connection *connection, struct redisReply **reply,
                                      struct error *err)
 {
@@ -142,7 +145,8 @@ static enum error_code ask_for_map(struct cluster_client *c, int node, struct er
     return rc;
 }
 
-/* Asks the nodes in turn, each time from another one on: one that was cut off tells what was. */
+/* Asks the nodes in turn for the map, beginning with another node each time, because a node that is
+ * cut off answers with an old map. */
 static enum error_code refresh_map(struct cluster_client *c, struct error *err)
 {
     enum error_code rc = ERROR_UNAVAILABLE;
@@ -159,7 +163,8 @@ static int64_t longer_pause(int64_t pause)
     return pause == 0 ? PAUSE_FIRST_MS : 2 * pause < PAUSE_MOST_MS ? 2 * pause : PAUSE_MOST_MS;
 }
 
-/* Half of it for certain, the rest by chance, so that those who wait do not all come back at once. */
+/* Sleeps for half of the pause and a random part of the other half, so that waiting clients do not
+ * all return at once. */
 static void wait_some(int64_t pause, int64_t until)
 {
     const int64_t chosen = pause / 2 + (int64_t)(host_random_64() % (uint64_t)(pause / 2 + 1));
@@ -211,7 +216,7 @@ void cluster_client_close(struct cluster_client *client)
 
 /* --- commands --- */
 
-/* Some of the commands that are not done yet, on their way. */
+/* One attempt at the commands that are not done yet. */
 struct attempt {
     struct cluster_client *client;
     struct cluster_command *command;
@@ -220,7 +225,7 @@ struct attempt {
     struct redis_connection *connection[CLUSTER_NODE_MAX];
     bool is_wanted[CLUSTER_NODE_MAX], has_replicas[CLUSTER_NODE_MAX];
     int moved;             /* redirections so far */
-    bool pauses, is_stale; /* before the next attempt: a pause; the map is asked for */
+    bool pauses, is_stale; /* before the next attempt: pause; read the map again */
 };
 
 static void end_command(struct cluster_command *command, enum error_code rc)
@@ -229,7 +234,8 @@ static void end_command(struct cluster_command *command, enum error_code rc)
     command->rc = rc;
 }
 
-/* Where each goes now. Slots that nobody has are asked of any node, which says why. */
+/* Chooses the node of each command. A command of a slot that no node serves goes to any node, which
+ * answers with the reason. */
 static void pick_nodes(struct attempt *a)
 {
     struct cluster_client *c = a->client;
@@ -269,7 +275,7 @@ static enum error_code send_one(const struct attempt *a, const struct cluster_co
     return rc;
 }
 
-/* The node does not answer: all that is under way there is sent again, by a newer map. */
+/* Gives up a node that does not answer: its commands are sent again, with a newer map. */
 static void lose_node(struct attempt *a, int node, enum error_code rc, const struct error *err)
 {
     redis_connection_free(a->connection[node]);
@@ -307,7 +313,7 @@ static void send_all(struct attempt *a)
     }
 }
 
-/* An answer that is an error: followed, waited out, or the command's end. */
+/* Handles an error that a server answered: follows a redirection, waits, or fails the command. */
 static void take_error(struct attempt *a, struct cluster_command *command, const char *text)
 {
     struct cluster_client *c = a->client;
@@ -324,7 +330,7 @@ static void take_error(struct attempt *a, struct cluster_command *command, const
                   (const char *)command->argument[0].data, text);
     (void)pthread_mutex_unlock(&c->lock);
     command->asks = is_elsewhere && !has_moved ? node : -1;
-    command->is_under_way = false; /* it was refused, so not done */
+    command->is_under_way = false; /* it was refused, so it was not done */
     command->is_full = redis_error_is_full(text);
     if (is_elsewhere) {
         a->is_stale |= has_moved;
@@ -436,7 +442,8 @@ void cluster_client_perform(struct cluster_client *client, struct cluster_comman
             wait_some(pause, a.until);
         }
         if (a.is_stale)
-            error_ignore(refresh_map(client, NULL)); /* it is asked for again, as long as need be */
+            /* a failure is ignored: the map is read again before the next attempt */
+            error_ignore(refresh_map(client, NULL));
     }
 }
 

@@ -13,7 +13,7 @@ void cluster_map_init(struct cluster_map *map)
         map->slot_node[i] = -1;
 }
 
-/* CRC-16/XMODEM: polynomial 0x1021, from 0, no reflection. */
+/* Computes CRC-16/XMODEM: polynomial 0x1021, initial value 0, no reflection. */
 static unsigned crc16(const char *bytes, size_t size)
 {
     unsigned crc = 0;
@@ -52,7 +52,8 @@ int cluster_map_node(struct cluster_map *map, const char *host, size_t host_size
     return map->node_count++;
 }
 
-/* A node as it is written in an answer of the node `asked`; a name that is empty or unknown is the asked one's. */
+/* Returns a node that an answer of the node `asked` names. An empty or unknown name means that node
+ * itself. */
 static int node_named(struct cluster_map *map, int asked, const char *host, size_t size,
                       int64_t port)
 {
@@ -65,7 +66,7 @@ static int node_named(struct cluster_map *map, int asked, const char *host, size
     return cluster_map_node(map, host, size, (int)port);
 }
 
-/* One row: first and last slot, master, replicas. */
+/* Reads one row: first and last slot, master, replicas. */
 static bool take_row(struct cluster_map *map, int asked, const struct redisReply *row, bool applies)
 {
     int64_t first = 0, last = 0, port = 0;

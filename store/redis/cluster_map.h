@@ -1,9 +1,10 @@
 /*
- * cluster_map - which node of a Redis Cluster has which slot: the hash of a key, and what CLUSTER SLOTS answers.
+ * cluster_map - maps keys to slots, and slots to the nodes of a Redis Cluster.
  *
- * A key belongs to one of 16384 slots: CRC16 (the XMODEM form) of its bytes, or of those between its first '{' and the next '}'
- * if there are any; keys with the same text there are in one slot for ever, and may be used by one script together. Slots
- * move from node to node. CLUSTER SLOTS and not CLUSTER SHARDS is asked, because Redis 6.2 and Apache Kvrocks do not know the other one.
+ * A key belongs to one of 16384 slots: the CRC16 (XMODEM) of its bytes, or of the bytes between its
+ * first '{' and the next '}' if there are any. Keys with equal text between the braces are always
+ * in the same slot, so that one script may use them together. Slots move between nodes. The map is
+ * read with CLUSTER SLOTS, because Redis 6.2 and Apache Kvrocks do not know CLUSTER SHARDS.
  *
  * Source: the Redis Cluster specification, "Key distribution model" and appendix A.
  */
@@ -22,25 +23,27 @@ enum { CLUSTER_SLOT_COUNT = 16384, CLUSTER_NODE_MAX = 256, CLUSTER_HOST_SIZE = 2
 struct cluster_node {
     char host[CLUSTER_HOST_SIZE];
     int port;
-    bool has_replicas; /* as far as it was said last */
+    bool has_replicas; /* according to the last answer */
 };
 
-/* Nodes stay where they are in the table, so that their numbers may be kept. */
+/* A node never moves in the table, so that its number stays valid. */
 struct cluster_map {
     struct cluster_node node[CLUSTER_NODE_MAX];
     int node_count;
-    int16_t slot_node[CLUSTER_SLOT_COUNT]; /* -1: not known */
+    int16_t slot_node[CLUSTER_SLOT_COUNT]; /* -1 if unknown */
 };
 
 void cluster_map_init(struct cluster_map *map);
 int cluster_slot(const char *key, size_t size);
-/* The number of a node, which is added when it is new; -1 when there is no room for it. */
+/* Returns the number of a node, which is added if it is new; -1 if the table is full. */
 int cluster_map_node(struct cluster_map *map, const char *host, size_t host_size, int port);
-/* Takes over what CLUSTER SLOTS answered to a question put to `asked`: nodes that do not know their own name leave it out.
- * Fails: ERROR_UNAVAILABLE when it is no such answer, or names no slot; the map is as before then. */
+/* Updates the map from an answer to CLUSTER SLOTS. `asked` is the number of the node that answered:
+ * a node that does not know its own name leaves it out. Fails: ERROR_UNAVAILABLE when it is no such
+ * answer, or names no slot; the map is then unchanged. */
 MUST_CHECK enum error_code cluster_map_update(struct cluster_map *map, int asked,
                                               const struct redisReply *reply, struct error *err);
-/* "MOVED 3999 10.0.0.7:6381", or ASK: the slot and the number of the node; false for any other text. */
+/* Parses "MOVED 3999 10.0.0.7:6381", or ASK, into the slot and the number of the node. Returns
+ * false for any other text. */
 bool cluster_map_redirection(struct cluster_map *map, int asked, const char *text, int *slot,
                              int *node);
 

@@ -1,8 +1,10 @@
 # cmake -DSCRIPTS=<folder> -DHEADER=<header> -DARRAY=<name_text> -DOUT=<file.c> -P embed.cmake
 #
-# Writes the array of texts that the header declares, at SCRIPT_<NAME> each <name>.lua with what it needs of shared/ before it;
-# as bytes, because compilers need not take long strings. ARRAY says how the header calls them: queue_script_text has
-# SCRIPT_<NAME> and SCRIPT_COUNT, any other <room>_script_text has <ROOM>_SCRIPT_<NAME> and <ROOM>_SCRIPT_COUNT.
+# Writes the C array of script texts that the header declares. Element SCRIPT_<NAME> is <name>.lua,
+# preceded by the files of shared/ that it needs. The texts are written as bytes, because compilers
+# need not accept long string literals. ARRAY is the name in the header: queue_script_text has
+# SCRIPT_<NAME> and SCRIPT_COUNT, any other <room>_script_text has <ROOM>_SCRIPT_<NAME> and
+# <ROOM>_SCRIPT_COUNT.
 string(REGEX REPLACE "_text$" "_" prefix ${ARRAY})
 string(TOUPPER "${prefix}" prefix)
 string(REGEX REPLACE "^QUEUE_" "" prefix "${prefix}")

@@ -7,7 +7,7 @@
 
 enum { HOST_SIZE = 256, DEFAULT_PORT = 6379, PORT_MAX = 65535, DB_MAX = 9999 };
 
-/* A whole number from 0 to `most` in `text` [size], digits alone. */
+/* Parses a whole number from 0 to `most` in `text` [size], which may have only digits. */
 static bool number_up_to(const char *text, size_t size, int64_t most, int *out)
 {
     int64_t number = 0;
@@ -53,7 +53,7 @@ bool redis_address_take_file(struct redis_address *address, const char *text, si
     return false;
 }
 
-/* [?ca=FILE&...] at the end */
+/* Parses [?ca=FILE&...] at the end. */
 static bool parse_files(const char *at, struct redis_address *out)
 {
     bool good = !*at || out->is_tls;
@@ -64,7 +64,7 @@ static bool parse_files(const char *at, struct redis_address *out)
     return good;
 }
 
-/* [user@]host[:port][/[db]][?...] */
+/* Parses [user@]host[:port][/[db]][?...]. */
 static bool parse_host(const char *text, struct redis_address *out)
 {
     size_t skipped = 0;

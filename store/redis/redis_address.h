@@ -1,16 +1,17 @@
 /*
- * redis_address - where a Redis server is, from what people write:
+ * redis_address - parses the address of a Redis server:
  *
  *   redis://[USER@]HOST[:PORT][/DB]
  *   rediss://[USER@]HOST[:PORT][/DB][?ca=FILE&cert=FILE&key=FILE]     with TLS
  *   unix:PATH
  *
- *   ca=FILE       certificates of the authorities that are trusted; else the system's
- *   cert=FILE     our own certificate, for a server that wants one, with those that lead up to its authority
- *   key=FILE      its private key; else it is in the same file
+ *   ca=FILE       certificates of trusted authorities; default: the system's
+ *   cert=FILE     our certificate, for a server that asks for one, with its chain
+ *   key=FILE      its private key; default: in the file of the certificate
  *
- * All files are PEM. A password has no place in it: addresses stand in command lines and logs. One that holds any is refused, and
- * not shown. An IPv6 address stands in brackets. Nothing is looked up and no server is asked.
+ * All files are PEM. Addresses appear in command lines and logs, so an address that contains a
+ * password is refused, and not shown. An IPv6 address is written in brackets. Parsing looks nothing
+ * up and asks no server.
  */
 #ifndef STORE_REDIS_REDIS_ADDRESS_H
 #define STORE_REDIS_REDIS_ADDRESS_H
@@ -27,20 +28,23 @@ struct redis_address {
     char host[FILE_PATH_SIZE];  /* or the path of the socket; never empty */
     int port;                   /* 1 to 65535; 0 for a socket */
     int db;                     /* 0 to 9999 */
-    char user[REDIS_USER_SIZE]; /* "": the default one */
+    char user[REDIS_USER_SIZE]; /* "" for the default user */
     bool is_tls;
-    char ca[FILE_PATH_SIZE], certificate[FILE_PATH_SIZE], key[FILE_PATH_SIZE]; /* "": none */
+    /* "" if there is none */
+    char ca[FILE_PATH_SIZE], certificate[FILE_PATH_SIZE], key[FILE_PATH_SIZE];
 };
 
-/* `url` may be NULL, which is none. Fails: ERROR_INVALID naming it and the forms. */
+/* Parses `url`; NULL is an error too. Fails: ERROR_INVALID, naming `url` and the accepted forms. */
 MUST_CHECK enum error_code redis_address_parse(const char *url, struct redis_address *out,
                                                struct error *err);
-/* Takes one of the parameters of TLS, "ca=FILE" and so on [size]; false when it is none of them, or too long. */
+/* Takes one TLS parameter [size], such as "ca=FILE". Returns false if it is none of them, or too
+ * long. */
 bool redis_address_take_file(struct redis_address *address, const char *text, size_t size);
-/* A name of a user at the beginning of `text`, with an '@' behind it. *size: of both, 0 when there is no '@' up to the first '/' or
- * '?'. False for a name that cannot be one, such as one with a password. */
+/* Reads the user name before an '@' at the beginning of `text`. *size is the length of both, or 0
+ * if there is no '@' before the first '/' or '?'. Returns false for a name that is not allowed,
+ * such as one with a password. */
 bool redis_address_take_user(const char *text, char user[REDIS_USER_SIZE], size_t *size);
-/* host:port, or the path, for messages. */
+/* Writes host:port, or the path, for messages. */
 void redis_address_text(const struct redis_address *address, char text[REDIS_URL_SIZE]);
 
 #endif

@@ -21,11 +21,11 @@ enum {
 
 struct redis_connection {
     struct redis_stream stream; /* closed between a failure and the next call */
-    redisReader *reader;        /* of what comes from it; there when that is */
+    redisReader *reader;        /* parses the stream; NULL while that is closed */
     int64_t generation;
     char url[REDIS_URL_SIZE];
     struct redis_address address;
-    char db[8]; /* of the address, as text */
+    char db[8]; /* database number of the address, as text */
     struct redis_login login;
     int64_t answer_ms;
 };
@@ -36,7 +36,8 @@ typedef size_t element_count;
 typedef int element_count;
 #endif
 
-/* hiredis allocates an array when its length is announced: a few bytes could ask for gigabytes. */
+/* hiredis allocates an array as soon as its length is announced, so that a few bytes could demand
+ * gigabytes. This limit prevents it. */
 static redisReplyObjectFunctions guarded;
 static void *(*create_any_array)(const redisReadTask *task, element_count elements);
 static pthread_once_t guarded_once = PTHREAD_ONCE_INIT;
@@ -94,7 +95,7 @@ static void disconnect(struct redis_connection *c)
     c->reader = NULL;
 }
 
-/* Closes a connection that is out of step and says why, behind where: `err` has the reason. */
+/* Closes a connection that is in an undefined state, and adds the server to the reason in `err`. */
 static enum error_code broken(struct redis_connection *c, enum error_code rc, struct error *err)
 {
     disconnect(c);
@@ -109,8 +110,8 @@ static bool says_one_of(const char *text, bool anywhere, const char *const *word
     return false;
 }
 
-/* What the caller can do about an error that the server answered. Servers before 7 put the error of a command
- * behind that of the script it was in. */
+/* Maps an error that the server answered to what the caller can do. Servers before 7 put a
+ * command's error after that of the script that called it. */
 enum error_code redis_error_code(const char *text)
 {
     static const char *const later[] = {"LOADING",    "BUSY",        "READONLY", "OOM",
@@ -142,7 +143,7 @@ bool redis_error_is_alone(const char *text)
     return strstr(text, "cluster support disabled") != NULL;
 }
 
-/* Sends one command; the answer is still to come. */
+/* Sends one command without waiting for its answer. */
 static enum error_code send_command(struct redis_connection *c, int argc, const char **argv,
                                     const size_t *size, struct error *err)
 {
@@ -157,7 +158,7 @@ static enum error_code send_command(struct redis_connection *c, int argc, const 
     return rc == ERROR_NONE ? rc : broken(c, rc, err);
 }
 
-/* The next answer, also when it is an error. */
+/* Receives the next answer, even if it is an error. */
 static enum error_code next_answer(struct redis_connection *c, struct redisReply **reply,
                                    struct error *err)
 {
@@ -182,7 +183,7 @@ static enum error_code next_answer(struct redis_connection *c, struct redisReply
     return ERROR_NONE;
 }
 
-/* The answer to a command; *unknown_script: it was NOSCRIPT. */
+/* Receives the answer to a command. *unknown_script: it was NOSCRIPT. */
 static enum error_code take_answer(struct redis_connection *c, const char **argv,
                                    struct redisReply **reply, bool *unknown_script,
                                    struct error *err)
@@ -199,7 +200,7 @@ static enum error_code take_answer(struct redis_connection *c, const char **argv
     return rc;
 }
 
-/* One command on the connection as it is. */
+/* Performs one command on the current connection. */
 static enum error_code command(struct redis_connection *c, int argc, const char **argv,
                                struct redisReply **reply, bool *unknown_script, struct error *err)
 {
@@ -208,7 +209,7 @@ static enum error_code command(struct redis_connection *c, int argc, const char 
     return rc == ERROR_NONE ? take_answer(c, argv, reply, unknown_script, err) : rc;
 }
 
-/* Says who we are, and picks the database. */
+/* Logs in, and selects the database. */
 static enum error_code introduce(struct redis_connection *c, struct error *err)
 {
     const struct redis_login *login = &c->login;
@@ -255,7 +256,7 @@ static enum error_code new_connection(struct redis_connection **out, int64_t ans
     return rc;
 }
 
-/* Connects, or frees it. */
+/* Connects, or frees the connection. */
 static enum error_code begin(struct redis_connection *c, enum error_code rc,
                              struct redis_connection **out, struct error *err)
 {
@@ -406,7 +407,7 @@ enum error_code redis_connection_run(struct redis_connection *c, struct redis_sc
     rc = command(c, argc, argv, reply, &unknown_script, err);
     if (rc == ERROR_NONE || !unknown_script)
         return rc;
-    argv[0] = "EVAL"; /* a server that was started anew; EVAL also makes it remember */
+    argv[0] = "EVAL"; /* the server was restarted; EVAL also makes it store the script */
     argv[1] = script->text;
     return command(c, argc, argv, reply, NULL, err);
 }

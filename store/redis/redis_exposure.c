@@ -22,18 +22,18 @@ bool redis_exposure_is_open(const char *bind)
 {
     bool any = false;
     for (const char *at = bind; *at;) {
-        at += strspn(at, " -"); /* "-": the server goes on without this one */
+        at += strspn(at, " -"); /* "-" means that the address is optional */
         const size_t size = strcspn(at, " ");
         if (size && !is_loopback(at, size))
             return true;
         any = any || size;
         at += size;
     }
-    return !any; /* the server binds everything */
+    return !any; /* without addresses the server binds all */
 }
 
-/* Reads the answer to CONFIG GET, a name and a value. A server that forbids the question says
- * nothing. */
+/* Reads the answer to CONFIG GET, a name and a value. *bind stays NULL if the server forbids the
+ * command. */
 static enum error_code ask_bind(struct redis_connection *connection, struct redisReply **reply,
                                 const char **bind, struct error *err)
 {
@@ -59,10 +59,10 @@ enum error_code redis_exposure_warn(struct redis_connection *connection,
     const bool is_open =
         bind ? redis_exposure_is_open(bind) : !is_loopback(address->host, strlen(address->host));
     if (rc == ERROR_NONE && is_open)
-        log_warn(
-            "Redis at %s needs no password and listens on '%s': who reaches it can change this "
-            "run; give it one (requirepass, --redis-password-file), or bind it to 127.0.0.1",
-            redis_connection_url(connection), bind && *bind ? bind : "all addresses");
+        log_warn("Redis at %s needs no password and listens on '%s': anyone who reaches it can "
+                 "change this "
+                 "run; give it one (requirepass, --redis-password-file), or bind it to 127.0.0.1",
+                 redis_connection_url(connection), bind && *bind ? bind : "all addresses");
     redis_reply_free(reply);
     return rc;
 }

@@ -32,7 +32,7 @@ bool redis_policy_evicts(const struct redisReply *reply, char *policy, size_t po
            strcmp(policy, "noeviction") != 0;
 }
 
-/* Asked with INFO, which servers that forbid CONFIG answer too. */
+/* Checks the policy with INFO, which servers that forbid CONFIG answer too. */
 enum error_code redis_policy_check(struct redis_connection *connection, const char *what,
                                    struct error *err)
 {
@@ -56,7 +56,7 @@ enum error_code redis_policy_check(struct redis_connection *connection, const ch
 bool redis_version_is_old(const char *info, char version[REDIS_VERSION_SIZE])
 {
     int major = 0, minor = 0;
-    /* Two digits each, so that nothing overflows. */
+    /* Two digits each, so that no number overflows. */
     return redis_info_value(info, "redis_version", version, REDIS_VERSION_SIZE) &&
            sscanf(version, "%2d.%2d", &major, &minor) == 2 && /* NOLINT(cert-err34-c) */
            (major < 6 || (major == 6 && minor < 2));
@@ -69,7 +69,7 @@ enum error_code redis_version_check(struct redis_connection *connection, struct 
     const char *argv[] = {"INFO", "server"};
     enum error_code rc = redis_connection_call(connection, 2, argv, &reply, err);
     if (rc == ERROR_INVALID || rc == ERROR_IO)
-        rc = ERROR_NONE; /* it forbids INFO */
+        rc = ERROR_NONE; /* the server forbids INFO */
     else if (rc == ERROR_NONE && redis_version_is_old(redis_reply_text(reply), version))
         rc = error_set(err, ERROR_INVALID,
                        "Redis at %s is version %s: expected 6.2 or a newer one, or Valkey",

@@ -1,5 +1,7 @@
 /*
- * redis_policy - whether a server may throw keys away when its memory is full, which nothing here survives quietly, or is too old.
+ * redis_policy - refuses a server that evicts keys when its memory is full, or is too old.
+ *
+ * Losing a key is never harmless: a queue must be filled again, and records computed again.
  */
 #ifndef STORE_REDIS_REDIS_POLICY_H
 #define STORE_REDIS_REDIS_POLICY_H
@@ -10,19 +12,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The value of a line "name:value" of INFO; false when there is none that fits. */
+/* Finds the value of a line "name:value" of INFO. Returns false if there is none, or it does not
+ * fit. */
 bool redis_info_value(const char *info, const char *name, char *out, size_t size);
-/* Of the answer to INFO memory: does the server evict? `policy` then names how. */
+/* Returns whether the answer to INFO memory says that the server evicts, and copies its policy. */
 bool redis_policy_evicts(const struct redisReply *reply, char *policy, size_t policy_size);
 enum { REDIS_VERSION_SIZE = 32 };
-/* Of the answer to INFO server: is it older than 6.2, which the scripts of the queue need (XAUTOCLAIM)? `version` is what it says then. One that says
- * nothing is believed. */
+/* Returns whether the answer to INFO server names a version before 6.2, and copies the version. The
+ * scripts of the queue need 6.2 (XAUTOCLAIM). An answer without a version counts as new enough. */
 bool redis_version_is_old(const char *info, char version[REDIS_VERSION_SIZE]);
-/* Asks the server. Fails: ERROR_INVALID when it is older; ERROR_UNAVAILABLE. */
+/* Asks the server for its version. Fails: ERROR_INVALID when it is too old; ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code redis_version_check(struct redis_connection *connection,
                                                struct error *err);
-/* Asks the server; `what` is what it would lose, for the message. One that forbids INFO is believed.
- * Fails: ERROR_INVALID when it evicts; ERROR_UNAVAILABLE. */
+/* Asks the server for its policy. `what` is what it would lose, for the message. A server that
+ * forbids INFO counts as one that does not evict. Fails: ERROR_INVALID when it evicts;
+ * ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code redis_policy_check(struct redis_connection *connection, const char *what,
                                               struct error *err);
 

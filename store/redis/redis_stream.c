@@ -23,7 +23,7 @@ static enum error_code lost(int number, struct error *err)
 
 /* --- connect --- */
 
-/* Waits until a connection that was begun is there; else errno says why not. */
+/* Waits until a connection is established. Returns false with errno if it fails. */
 static bool is_connected(int fd, int64_t until)
 {
     struct pollfd entry = {.fd = fd, .events = POLLOUT};
@@ -43,7 +43,7 @@ static bool is_connected(int fd, int64_t until)
     return number == 0;
 }
 
-/* A connected socket, or -1 with errno. It blocks from then on, so long as its time is. */
+/* Returns a connected socket, or -1 with errno. The socket blocks, with a timeout. */
 static int connect_socket(int family, const struct sockaddr *to, socklen_t size, int64_t until)
 {
     const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -93,8 +93,9 @@ static enum error_code connect_host(const struct redis_address *address, int64_t
     return *fd >= 0 ? ERROR_NONE : lost(number, err);
 }
 
-/* So long a read or write waits. Commands are small and waited for: nothing is gained by holding them back, and a connection that is
- * dead is noticed by itself. The last two are optimisations. */
+/* Sets the timeout of reads and writes; sends small packets at once, because each command is waited
+ * for (TCP_NODELAY); and makes the kernel notice a dead connection. The last two only improve
+ * speed, so their failure is ignored. */
 static bool set_options(int fd, bool is_unix, int64_t answer_ms)
 {
     const struct timeval time = {.tv_sec = answer_ms / 1000, .tv_usec = answer_ms % 1000 * 1000};

@@ -15,7 +15,7 @@ struct redis_tls {
     SSL *session;
 };
 
-/* What OpenSSL says of its last failure. */
+/* Returns OpenSSL's text for its last failure. */
 static const char *reason(void)
 {
     const char *text = ERR_reason_error_string(ERR_peek_last_error());
@@ -44,7 +44,7 @@ static enum error_code load_files(SSL_CTX *context, const struct redis_address *
     return ERROR_NONE;
 }
 
-/* The name that the certificate has to have. */
+/* Sets the name or address that the certificate must have. */
 static bool expect_name(SSL *session, const char *host)
 {
     struct in6_addr any;
@@ -53,7 +53,8 @@ static bool expect_name(SSL *session, const char *host)
     return SSL_set_tlsext_host_name(session, host) == 1 && SSL_set1_host(session, host) == 1;
 }
 
-/* Whether OpenSSL's last failure is one that a person mends: a refusal, or no TLS at all. A connection that ends is none. */
+/* Returns whether OpenSSL's last failure is one that a person must cure: a refusal, or a peer
+ * without TLS. A connection that was closed is not. */
 static bool is_refusal(void)
 {
     const unsigned long last = ERR_peek_last_error();
@@ -125,7 +126,7 @@ static enum error_code lost(struct redis_tls *tls, int result, struct error *err
                           ? strerror(EAGAIN)
                       : what == SSL_ERROR_SYSCALL && number ? strerror(number)
                                                             : reason();
-    /* A server that wants a certificate says so behind the handshake. */
+    /* A server that requires a certificate says so only after the handshake. */
     const enum error_code rc = error_set(
         err, what == SSL_ERROR_SSL && is_refusal() ? ERROR_DENIED : ERROR_UNAVAILABLE, "%s", why);
     ERR_clear_error();

@@ -1,11 +1,13 @@
 /*
  * redis_tls - TLS over a socket that is connected to a Redis server.
  *
- * OpenSSL, called here: Debian 12's hiredis is 0.14, which has neither TLS nor a way to put other functions in the place of read() and
- * write(), so hiredis only writes commands and reads replies, and redis_stream moves the bytes. A sidecar (stunnel) was the
- * other way; each pod would need one, and each would be one more thing that can be killed.
+ * OpenSSL is called here directly: the hiredis of Debian 12 is 0.14, which has no TLS and no way to
+ * replace its read() and write(). Therefore hiredis only writes commands and parses replies, and
+ * redis_stream moves the bytes. A sidecar (stunnel) would be one more process in each pod that can
+ * be killed.
  *
- * TLS 1.2 and later. The server's certificate has to be signed by the authority, and be of the name or address that was asked for.
+ * TLS 1.2 and later. The server's certificate must be signed by a trusted authority and name the
+ * host or address that we connected to.
  *
  * Threads: a session is for one thread.
  */
@@ -19,18 +21,20 @@
 
 struct redis_tls;
 
-/* Files are read anew for each session, since they may be exchanged while a program runs. `fd` stays the caller's.
- * Owns:  *out; redis_tls_close().
- * Fails: ERROR_INVALID naming the file; ERROR_DENIED for a server that cannot be trusted, or does not trust us; ERROR_UNAVAILABLE. */
+/* Starts a session on `fd`, which remains the caller's. Reads the certificate files again for each
+ * session, since they may be replaced while a program runs. The caller ends *out with
+ * redis_tls_close(). Fails: ERROR_INVALID naming the file; ERROR_DENIED for a server that cannot be
+ * trusted, or does not trust us; ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code redis_tls_open(int fd, const struct redis_address *address,
                                           struct redis_tls **out, struct error *err);
 void redis_tls_close(struct redis_tls *tls);
-/* All bytes; some bytes (*got, 0 at the end). Fails: ERROR_UNAVAILABLE, also after the time of the socket; ERROR_DENIED. */
+/* Write all bytes; read some bytes (*got, 0 at the end). Fails: ERROR_UNAVAILABLE, also after the
+ * timeout of the socket; ERROR_DENIED. */
 MUST_CHECK enum error_code redis_tls_write(struct redis_tls *tls, const char *bytes, size_t size,
                                            struct error *err);
 MUST_CHECK enum error_code redis_tls_read(struct redis_tls *tls, char *bytes, size_t size,
                                           size_t *got, struct error *err);
-/* Whether bytes have come that the socket does not show any more. */
+/* Returns whether the session holds bytes that were already read from the socket. */
 bool redis_tls_has_bytes(const struct redis_tls *tls);
 
 #endif

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Edges of a tile. */
+/* Edges that one thread fetches at a time. */
 enum { TILE_EDGES = 8192 };
 
 struct fetch {
@@ -17,9 +17,9 @@ struct fetch {
     struct first_failure failure;
 };
 
-/* A row of the batch that an edge is in, and where its own edges lie. */
+/* The row of the batch that an edge is in, and the edges of its node in the topology. */
 struct batch_row {
-    uint32_t row, end; /* of the edges of the batch */
+    uint32_t row, end; /* edges of the row, in the batch */
     const struct topology_part *part;
     uint64_t start, length;
 };
@@ -34,7 +34,7 @@ static void find_edges(const struct fetch *f, struct batch_row *row)
     row->length = topology_row_start(row->part, node - row->part->first_node + 1) - row->start;
 }
 
-/* The row that has edge `edge`: the last that begins at it or before. */
+/* Returns the row that has edge `edge`: the last one that begins at or before it. */
 static uint32_t row_of(const struct mini_batch *batch, uint32_t edge)
 {
     uint32_t low = 0, high = batch->row_count;

@@ -23,7 +23,8 @@ static void lay_out(const struct topology_part *part, struct merged_rows *rows)
     rows->size = rows->start[TOPOLOGY_ARRAY_COUNT];
 }
 
-/* Reserved before it is mapped: on a full disk a write through a map is SIGBUS. */
+/* Makes and maps a file. Its space is reserved first: on a full disk a write through a map would
+ * end with SIGBUS. */
 static enum error_code map_file(const char *path, struct merged_rows *out, struct error *err)
 {
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -79,7 +80,7 @@ static void sum_weights(const struct merged_rows *merged, const struct topology_
     topology_arrays_sum_weights(&rows, merged_rows_at(merged, TOPOLOGY_WEIGHT_SUM));
 }
 
-/* `out` is the address of the pointer to a list of chunks. */
+/* Points a part's list of chunks to an array. `out` is the address of the pointer to that list. */
 static enum error_code point_to(const struct merged_rows *rows, int number, void *out,
                                 struct error *err)
 {

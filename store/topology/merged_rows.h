@@ -1,8 +1,9 @@
 /*
- * merged_rows - the arrays of a part that were put together of several files (topology_merge.h, topology_delta.h).
+ * merged_rows - the arrays of a part that were put together from several files (topology_merge.h,
+ * topology_delta.h).
  *
- * They lie one behind the other in a file in scratch that has no name any more, as large as the file of the part would be if it had
- * them all: its pages are the system's to take back, as those of a topology file are.
+ * The arrays are consecutive in an unnamed file in scratch, as large as the file of the part would
+ * be with all its edges. The system can reclaim its pages, as those of a topology file.
  */
 #ifndef STORE_TOPOLOGY_MERGED_ROWS_H
 #define STORE_TOPOLOGY_MERGED_ROWS_H
@@ -21,11 +22,13 @@ struct merged_rows { /* {0} is empty */
     size_t start[TOPOLOGY_ARRAY_COUNT + 1]; /* of each array in `bytes` */
 };
 
-/* What rows are merged of: one step of it, over all rows of the part. */
+/* One step of filling the arrays, over all rows of the part. */
 typedef enum error_code (*merged_rows_step)(void *merging, struct error *err);
-/* Makes room for all arrays of a part of one relation, whose nodes, edge count and widths are known, and fills it: `count` the starts of rows,
- * `fill` the rest, each by merged_rows_at(out, ...); then come the sums of weights, and the part points to the arrays. The caller frees
- * its lists of chunks, failure or not. Fails: ERROR_NO_SPACE; ERROR_IO; ERROR_NO_MEMORY; as the steps, with *out empty. */
+/* Reserves the arrays of a part of one relation, whose nodes, edge count and widths are known, and
+ * fills them: `count` fills the starts of rows, `fill` the rest, each through merged_rows_at(out,
+ * ...). Then computes the sums of weights and points the part to the arrays. The caller frees the
+ * part's lists of chunks whether it fails or not. Fails: ERROR_NO_SPACE; ERROR_IO; ERROR_NO_MEMORY;
+ * as the steps; *out is then empty. */
 MUST_CHECK enum error_code merged_rows_build(struct store *store, struct topology_part *part,
                                              merged_rows_step count, merged_rows_step fill,
                                              void *merging, struct merged_rows *out,
@@ -37,7 +40,7 @@ static inline void *merged_rows_at(const struct merged_rows *rows, int array)
     return rows->bytes + rows->start[array];
 }
 
-/* What of a column lies where edge `edge` does. */
+/* Returns the value of edge `edge` in a column. */
 static inline char *merged_rows_column(const struct merged_rows *rows, enum edge_column column,
                                        uint64_t edge)
 {

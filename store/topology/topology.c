@@ -12,18 +12,18 @@
 #include <pthread.h>
 #include <string.h>
 
-/* What a part is read from. */
+/* The file of a part, and the state of opening it. */
 struct topology_source {
     pthread_mutex_t
-        lock; /* over the rest but for key and seal, and the part's pointers until it is open */
+        lock; /* guards all members but key and seal, and the part's pointers until it is open */
     struct store *store;
     struct key key;
     struct topology_seal seal;
     bool is_open;
     struct artifact_handle artifact;
     struct topology_file file;
-    /* Of a vertex cut: the file, which other parts read too, by a lock of its own; and the rows put together. Of a delta likewise, of each
-     * relation. */
+    /* For a vertex cut: the file, which other parts read too, under a lock of its own, and the
+     * merged rows. For a delta the same for each relation. */
     pthread_mutex_t held_lock;
     bool is_held_open;
     struct held_arrays *held;   /* [relations], owned */
@@ -53,7 +53,7 @@ static void release_held(struct topology_source *source)
     source->held = NULL;
 }
 
-/* What was merged of `part` [relations of the seal]. */
+/* Frees the merged rows of `part` [relations of the seal]. */
 static void release_merged(struct topology_part *part, struct topology_source *source)
 {
     for (uint32_t r = 0; r < topology_seal_relations(&source->seal); r++) {
@@ -65,7 +65,7 @@ static void release_merged(struct topology_part *part, struct topology_source *s
     source->merged = NULL;
 }
 
-/* `part` [relations of the seal]. */
+/* Closes `part` [relations of the seal]. */
 static void close_part(struct topology_part *part, struct topology_source *source)
 {
     release_held(source);
@@ -139,7 +139,8 @@ static enum error_code open_file(struct topology_source *source, struct error *e
     return error_context(err, rc, "artifact %s", source->key.text);
 }
 
-/* Locks are taken in one order: that of a part, then that of a file. */
+/* Opens the file of a part for any part that needs it. To avoid deadlock, the lock of a part is
+ * always taken before the lock of a file. */
 static enum error_code open_held(struct topology_source *source, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -172,7 +173,7 @@ static enum error_code open_merged(const struct topology *t, int part, struct er
     return rc;
 }
 
-/* A part of a base, which is whole. */
+/* Opens a part of a base, which is whole. */
 static enum error_code open_base_part(const struct topology_base *base, int part, struct error *err)
 {
     struct topology_source *source = &base->topology.source[part];
@@ -216,7 +217,7 @@ enum error_code topology_open_part(const struct topology *topology, int part, st
     struct topology_part *rows = &topology->part[(size_t)part * topology_relations(topology)];
     enum error_code rc = ERROR_NONE;
     (void)pthread_mutex_lock(&source->lock);
-    /* A device or network may stumble: what fails is told when it is met again. */
+    /* A disk or network may fail once, so a failure is reported only if it happens again. */
     for (int i = 0; i < 2 && !source->is_open && (i == 0 || rc == ERROR_IO); i++)
         rc = topology->base            ? open_delta(topology, part, err)
              : topology->is_vertex_cut ? open_merged(topology, part, err)
@@ -261,7 +262,7 @@ enum error_code topology_open_parts(const struct topology *topology, struct thre
 
 /* --- the whole --- */
 
-/* The rows of each relation in a part are those that the book says. */
+/* Checks that the rows of each relation in a part are those that the book lists. */
 static enum error_code take_relations(const struct partition_book *book, int number,
                                       const struct topology_source *source,
                                       struct topology_part *part, struct error *err)
@@ -290,7 +291,7 @@ static enum error_code take_relations(const struct partition_book *book, int num
     return ERROR_NONE;
 }
 
-/* Adds a part to the whole: all parts have the same arrays. */
+/* Adds a part to the topology. All parts must have the same arrays. */
 static enum error_code join_part(struct topology *t, int number, const struct topology_seal *seal,
                                  struct error *err)
 {
@@ -358,7 +359,7 @@ static enum error_code take_seal(void *context, size_t index, struct record_view
     return rc == ERROR_NONE ? join_part(sealed->topology, number, seal, err) : rc;
 }
 
-/* One that is no delta, or all but the base. */
+/* Closes a topology without its base. */
 static void close_files(struct topology *topology)
 {
     for (int p = 0; topology->source && p < topology->part_count; p++) {
@@ -370,12 +371,12 @@ static void close_files(struct topology *topology)
     memory_free(topology->part);
     shared_area_close(&topology->copy);
     uint32_t *bounds = NULL;
-    memcpy(&bounds, &topology->book, sizeof bounds); /* const only for readers */
+    memcpy(&bounds, &topology->book, sizeof bounds); /* const for readers only */
     memory_free(bounds);
     *topology = (struct topology){0};
 }
 
-/* All but the base of a delta. */
+/* Opens everything but the base of a delta. */
 static enum error_code open_seals(struct store *store, const struct partition_book *book,
                                   struct topology *out, struct error *err)
 {
@@ -408,7 +409,7 @@ static enum error_code open_seals(struct store *store, const struct partition_bo
         rc = store_get_each(store, &seals, err);
     if (rc == ERROR_NONE) {
         *out = t;
-        t = (struct topology){0}; /* moved to the caller */
+        t = (struct topology){0}; /* the caller owns it now */
     }
     close_files(&t);
     return rc;
@@ -480,7 +481,7 @@ void topology_close(struct topology *topology)
     memory_free(base);
 }
 
-/* Rows are ascending, so they stand side by side. */
+/* Counts the edges from a node to itself. They are consecutive, because rows ascend. */
 uint32_t topology_self_loops(const struct topology_part *part, uint64_t start, uint32_t length,
                              uint32_t node)
 {

@@ -6,7 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Of a longer row few are drawn, and it would push out what others need. */
+/* At most so many neighbours are requested: of a longer row a sampler draws few, and reading it
+ * would push out pages that others need. */
 enum { ASKED_NEIGHBORS_MAX = 4096 };
 
 static void advise(const void *from, size_t bytes, int advice)
@@ -14,11 +15,12 @@ static void advise(const void *from, size_t bytes, int advice)
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)from % page;
     const char *start = (const char *)from - before;
     void *address = NULL;
-    memcpy(&address, &start, sizeof start);         /* const only for readers */
-    (void)madvise(address, bytes + before, advice); /* a hint */
+    memcpy(&address, &start, sizeof start);         /* const for readers only */
+    (void)madvise(address, bytes + before, advice); /* only a hint */
 }
 
-/* `chunk` [chunks of the array]: pointers to them, or NULL. */
+/* Advises the kernel about each chunk of an array. `chunk` [chunks of the array] points to them;
+ * NULL if there is no list. */
 static void advise_array(const struct topology_array *array, const void *chunk)
 {
     for (uint64_t c = 0; c < topology_array_chunks(array); c++) {
@@ -52,7 +54,7 @@ void topology_read_at_random(struct topology *topology)
     topology->is_at_random = true;
 }
 
-/* The pages that hold it are read side by side; what is there already costs a look. */
+/* Asks the kernel to read the pages, in parallel. A page that is in memory costs only a look-up. */
 static void ask(const void *from, size_t bytes)
 {
     advise(from, bytes, MADV_WILLNEED);
@@ -75,7 +77,7 @@ void topology_ask_neighbors(const struct topology_part *part, uint64_t start, ui
     const uint64_t room = (UINT64_C(1) << TOPOLOGY_CHUNK_SHIFT) -
                           (start & ((UINT64_C(1) << TOPOLOGY_CHUNK_SHIFT) - 1));
     const uint32_t here =
-        length < room ? length : (uint32_t)room; /* of a row that goes on in the next chunk */
+        length < room ? length : (uint32_t)room; /* the row continues in the next chunk */
     if (length > ASKED_NEIGHBORS_MAX)
         return;
     if (here)

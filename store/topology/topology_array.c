@@ -36,7 +36,8 @@ void topology_arrays_describe_held(uint32_t relation, uint32_t row_count, uint64
                                    struct topology_array out[TOPOLOGY_HELD_ARRAY_COUNT])
 {
     topology_arrays_describe(relation, row_count, edge_count, width, out);
-    out[TOPOLOGY_WEIGHT_SUM].count = 0; /* of whole rows, which nobody has here */
+    /* the sums are over whole rows, which this part does not have */
+    out[TOPOLOGY_WEIGHT_SUM].count = 0;
     out[TOPOLOGY_ROW_NODE] = (struct topology_array){.name = "row_node",
                                                      .element_size = sizeof(uint32_t),
                                                      .relation = relation,

@@ -1,5 +1,6 @@
 /*
- * topology_array - the arrays of a part, and the chunks in which its file holds them (topology.h).
+ * topology_array - describes the arrays of a part, and the chunks in which its file holds them
+ * (topology.h).
  */
 #ifndef STORE_TOPOLOGY_TOPOLOGY_ARRAY_H
 #define STORE_TOPOLOGY_TOPOLOGY_ARRAY_H
@@ -9,38 +10,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Row starts, neighbours, edge columns, sums of weights; in this order. */
+/* The arrays in this order: row starts, neighbours, edge columns, sums of weights. */
 enum {
     TOPOLOGY_ROW_START,
     TOPOLOGY_NEIGHBOR,
     TOPOLOGY_FIRST_COLUMN,
     TOPOLOGY_WEIGHT_SUM = TOPOLOGY_FIRST_COLUMN + EDGE_COLUMN_COUNT,
     TOPOLOGY_ARRAY_COUNT,
-    TOPOLOGY_ROW_NODE = TOPOLOGY_ARRAY_COUNT, /* of a part of a vertex cut, or of a delta */
+    TOPOLOGY_ROW_NODE = TOPOLOGY_ARRAY_COUNT, /* only in a part of a vertex cut or of a delta */
     TOPOLOGY_HELD_ARRAY_COUNT
 };
 
 struct topology_array {
     const char *name;
-    size_t element_size; /* of an edge column: of one edge */
+    size_t element_size; /* of an edge column: bytes for one edge */
     uint32_t relation;
     unsigned shift;   /* elements in a chunk, as a power of two */
-    uint64_t count;   /* 0: it is not there */
+    uint64_t count;   /* 0 if the part does not have the array */
     const char *data; /* [count], to be written; NULL while reading */
 };
 
-/* The arrays of a relation of that size in a part, without their data. */
+/* Describes the arrays of a relation of that size in a part, without their data. */
 void topology_arrays_describe(uint32_t relation, uint32_t node_count, uint64_t edge_count,
                               const struct edge_widths *width,
                               struct topology_array out[TOPOLOGY_ARRAY_COUNT]);
 
-/* The same of a part of a vertex cut, or of a delta, that holds so many edges, in so many rows (topology.h). */
+/* Describes the arrays of a part of a vertex cut, or of a delta, with that many rows and edges
+ * (topology.h). */
 void topology_arrays_describe_held(uint32_t relation, uint32_t row_count, uint64_t edge_count,
                                    const struct edge_widths *width,
                                    struct topology_array out[TOPOLOGY_HELD_ARRAY_COUNT]);
 
 struct topology_arrays;
-/* The sums of weights of all rows, in their order: topology_weight_sum(). out [node_count]. */
+/* Computes the sums of weights of all rows, topology_weight_sum(), in out [node_count]. */
 void topology_arrays_sum_weights(const struct topology_arrays *from, float *out);
 
 static inline uint64_t topology_array_chunks(const struct topology_array *array)
@@ -48,7 +50,7 @@ static inline uint64_t topology_array_chunks(const struct topology_array *array)
     return (array->count + (UINT64_C(1) << array->shift) - 1) >> array->shift;
 }
 
-/* Where a chunk begins in the array, and how much it holds of it. */
+/* Return where a chunk begins in the array, and how many bytes of the array it has. */
 static inline const char *topology_array_at(const struct topology_array *array, uint64_t chunk)
 {
     return array->data + (chunk << array->shift) * array->element_size;

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-/* Fails with ERROR_CORRUPT unless the file is what the seal says. */
+/* Compares the file with the seal. Fails: ERROR_CORRUPT. */
 static enum error_code check_file(const char *path, const char *key,
                                   const struct topology_seal *seal, struct error *err)
 {
@@ -45,7 +45,7 @@ enum error_code topology_artifact_acquire(struct store *store, const char *key,
 {
     bool was_copied = false;
     const enum error_code rc = acquire(store, key, seal, out, &was_copied, err);
-    /* The copy may have been damaged on its way: it is discarded, and another one is fetched. */
+    /* The copy may have been damaged on the way: it is discarded, and downloaded once more. */
     return rc == ERROR_CORRUPT && was_copied ? acquire(store, key, seal, out, &was_copied, err)
                                              : rc;
 }

@@ -1,9 +1,11 @@
 /*
- * The arrays of a topology in memory: topology.h says why.
+ * Copies the arrays of a topology into memory; topology.h says why.
  *
- * One area for all parts, because many small parts would not fill pages of 2 MB:
+ * All parts share one area, because many small parts would not fill pages of 2 MB:
  *
- *     row starts of part 0, 1, ... | neighbours of part 0, 1, ...       each part's from a multiple of 64 bytes
+ *     row starts of part 0, 1, ... | neighbours of part 0, 1, ...
+ *
+ * Each array begins at a multiple of 64 bytes.
  */
 #include "common/base/memory.h"
 #include "store/topology/topology.h"
@@ -22,7 +24,7 @@ static size_t aligned(uint64_t bytes)
     return (size_t)(bytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
 }
 
-/* Relations in parts, each of two arrays. */
+/* Returns the number of parts times relations; each has two arrays. */
 static int64_t piece_count(const struct topology *topology)
 {
     return (int64_t)topology->part_count * topology_relations(topology);
@@ -37,14 +39,14 @@ uint64_t topology_copy_bytes(const struct topology *topology)
     return bytes;
 }
 
-/* One array of a part: the pointers to its chunks, whatever they point to. */
+/* One array of a part: a list of pointers to its chunks, of any element type. */
 struct chunked {
     void *chunk; /* [chunks], const pointers */
     size_t element_size;
     uint64_t count;
 };
 
-/* Piece `piece` of the area. */
+/* Returns array number `piece` of the area. */
 static struct chunked array_of(const struct topology *t, int64_t piece)
 {
     const struct topology_part *part = &t->part[piece % piece_count(t)];
@@ -59,7 +61,7 @@ static size_t chunk_bytes(const struct chunked *array)
     return array->element_size << TOPOLOGY_CHUNK_SHIFT;
 }
 
-/* Bytes in the chunk that begins at byte `at` of the array. */
+/* Returns the bytes from byte `at` of the array to the end of its chunk. */
 static size_t bytes_from(const struct chunked *array, size_t at)
 {
     const size_t left = (size_t)array->count * array->element_size - at;
@@ -78,17 +80,18 @@ static const char *chunk_at(const struct chunked *array, size_t at)
     return chunk;
 }
 
-/* The pages come back from the file if anyone asks again. */
+/* Drops the pages from memory; a later access reads them from the file again. */
 static void let_go(const char *from, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)from % page;
     void *start = NULL;
     from -= before;
-    memcpy(&start, &from, sizeof start); /* const only for readers */
+    memcpy(&start, &from, sizeof start); /* const for readers only */
     (void)madvise(start, bytes + before, MADV_DONTNEED);
 }
 
-/* Bit by bit, so that no more than that is in memory twice. */
+/* Copies an array piece by piece and drops each piece of the file, so that only one piece is held
+ * twice. */
 static enum error_code copy_array(void *context, int64_t piece, char *to, struct error *err)
 {
     const struct chunked array = array_of(context, piece);
@@ -106,7 +109,7 @@ static enum error_code copy_array(void *context, int64_t piece, char *to, struct
     return ERROR_NONE;
 }
 
-/* From now on the array is at `copy`. */
+/* Points the array to `copy`. */
 static void turn_to(const struct chunked *array, const char *copy)
 {
     for (size_t at = 0; at < (size_t)array->count * array->element_size; at += chunk_bytes(array)) {

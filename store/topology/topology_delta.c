@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --- how nodes follow --- */
+/* --- base and version --- */
 
 static enum error_code check_parts(const struct partition_book *book,
                                    const struct topology_base *base, struct error *err)
@@ -63,7 +63,7 @@ void topology_base_release(struct topology_base *base)
 
 /* --- rows --- */
 
-/* The edges of a row, in the file of the delta or in that of the base. */
+/* The edges of a row, in the file of the delta or of the base. */
 struct row_source {
     const uint32_t *const *neighbor_chunk;
     const char *const *const *column_chunk; /* [EDGE_COLUMN_COUNT] */
@@ -77,9 +77,9 @@ struct merging {
     const struct held_arrays *own;
     const struct topology_part *part;
     uint32_t source_type;
-    uint32_t left; /* rows of the base that are left */
+    uint32_t left; /* rows of the base that still exist */
     struct merged_rows *to;
-    /* Where the walk over the rows is. */
+    /* The position of the pass over the rows. */
     uint32_t own_row, old_row;
 };
 
@@ -90,7 +90,7 @@ static enum error_code wrong_row(const struct merging *m, uint32_t row, const ch
                      m->part->first_node + row, what);
 }
 
-/* Finds the next row, `row` of the part. */
+/* Finds the source of the next row, `row` of the part. */
 static enum error_code find_row(struct merging *m, uint32_t row, struct row_source *out,
                                 struct error *err)
 {
@@ -156,13 +156,13 @@ static uint32_t neighbor_at(const struct row_source *source, uint64_t edge)
                                  [edge & ((UINT64_C(1) << TOPOLOGY_CHUNK_SHIFT) - 1)];
 }
 
-/* Sources ascend, so their parts do. */
+/* Converts the neighbours of a row. They ascend, so their parts do too. */
 static enum error_code shift_neighbors(const struct merging *m, uint32_t row,
                                        const struct row_source *source, uint32_t *to,
                                        struct error *err)
 {
     const struct type_ranges ranges = partition_delta_ranges(&m->base->delta);
-    uint32_t first = 0, end = 0; /* the nodes of the source type in `part` */
+    uint32_t first = 0, end = 0; /* nodes of the source type in `part` */
     int part = 0;
     for (uint64_t e = source->from; e < source->end; e++) {
         const uint32_t node = neighbor_at(source, e);
@@ -181,7 +181,7 @@ static enum error_code shift_neighbors(const struct merging *m, uint32_t row,
     return ERROR_NONE;
 }
 
-/* By pieces that lie in one chunk. */
+/* Copies a column of a row, chunk by chunk. */
 static void copy_column(const struct merging *m, enum edge_column column,
                         const struct row_source *source, uint64_t to)
 {

@@ -12,7 +12,7 @@
 
 enum { CHUNK_KEY_SIZE = 40, VALUE_BYTES_MIN = 4096 };
 
-/* Bytes of a chunk's value, filled up to the least size. */
+/* Returns the bytes of a chunk's value, with padding to the least size. */
 static size_t value_bytes(const struct topology_array *array, uint64_t chunk)
 {
     const size_t bytes = topology_array_chunk_bytes(array, chunk);
@@ -30,7 +30,7 @@ static MDB_val chunk_key(const struct topology_array *array, uint64_t chunk,
     return (MDB_val){.mv_size = (size_t)size, .mv_data = text};
 }
 
-/* LMDB's own codes are negative, all others are errno. */
+/* Reports an error of LMDB. Its own codes are negative; all others are errno. */
 static enum error_code lmdb_error(int code, const char *what, const char *path, struct error *err)
 {
     const bool is_full = code == ENOSPC || code == EDQUOT;
@@ -42,8 +42,8 @@ static enum error_code lmdb_error(int code, const char *what, const char *path, 
 
 /* --- writing --- */
 
-/* Room for every value on pages of its own, and for the pages that name them. A pure function of the
- * sizes, because it is written into the file. */
+/* Returns the size of the map: each value has pages of its own, and there are pages for the index.
+ * LMDB writes the size into the file, so it may depend only on the sizes of the arrays. */
 static size_t map_size(const struct topology_array *array, int array_count, size_t page_size)
 {
     size_t pages = 64;
@@ -86,8 +86,8 @@ static int put_arrays(MDB_env *env, const struct topology_array *array, int arra
     return mdb_txn_commit(txn);
 }
 
-/* Space is reserved before the map is written: on a full disk a write through a map is SIGBUS. The file is
- * not flushed here but when it is published. */
+/* Fills the file. Space is reserved before the map is written: on a full disk a write through a map
+ * would end with SIGBUS. The file is flushed only when it is published. */
 static int fill_environment(MDB_env *env, const char *path, const struct topology_array *array,
                             int array_count, uint64_t *file_size)
 {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 struct joining {
-    const struct topology_part *old; /* the rows that are there */
+    const struct topology_part *old; /* the rows of the topology */
     const struct topology_part *part;
     const struct other_edges *others;
-    uint64_t first, end; /* others that end in the part */
+    uint64_t first, end; /* other edges that end in the part */
     struct merged_rows *to;
 };
 
@@ -64,7 +64,7 @@ static const char *column_of(const struct joining *j, enum edge_column column, b
                   : edge_columns_at(&j->others->columns, column, edge);
 }
 
-/* Puts an edge, of the topology or of the others, at place `to`. */
+/* Puts an edge of the topology, or one of the others, at index `to`. */
 static void put_edge(const struct joining *j, uint64_t to, bool is_old, uint64_t edge)
 {
     const struct edge_widths *width = &j->part->width;

@@ -1,13 +1,13 @@
 /*
- * topology_join - the rows of a topology together with other edges between its nodes.
+ * topology_join - adds other edges between its nodes to the rows of a topology.
  *
  *   rows of the topology     row of b: a c
  *   other edges              a -> b, d -> b
  *   joined rows              row of b: a a c d
  *
- * A row ascends by source. Of edges of the same ends those of the topology come first, then the
- * others in their order. The rows lie in a file without a name in scratch of this process
- * (merged_rows.h), and no one else sees them: the topology itself stays as it is.
+ * A row ascends by source. Among edges with the same ends, those of the topology come first, then
+ * the others in their order. The joined rows are in an unnamed scratch file of this process
+ * (merged_rows.h) that no one else sees; the topology itself is unchanged.
  */
 #ifndef STORE_TOPOLOGY_TOPOLOGY_JOIN_H
 #define STORE_TOPOLOGY_TOPOLOGY_JOIN_H
@@ -22,7 +22,7 @@
 struct other_edges { /* borrowed */
     uint64_t count;
     const uint32_t *source, *target;  /* [count]; by target, then by source, ascending */
-    struct edge_columns_view columns; /* [count], of the topology's widths */
+    struct edge_columns_view columns; /* [count], with the topology's widths */
 };
 
 struct joined_topology { /* {0} is closed */
@@ -30,9 +30,9 @@ struct joined_topology { /* {0} is closed */
     struct merged_rows *rows; /* [part_count], owned */
 };
 
-/* Joins a topology of one relation, all of whose parts are open. It may be closed afterwards.
- * Fails: ERROR_CORRUPT for an end out of range or out of order, or columns of other widths;
- * ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
+/* Joins a topology of one relation, all of whose parts are open. That topology may be closed
+ * afterwards. Fails: ERROR_CORRUPT for an end out of range or out of order, or columns of other
+ * widths; ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
 MUST_CHECK enum error_code topology_join(struct store *store, const struct topology *topology,
                                          const struct other_edges *others,
                                          struct joined_topology *out, struct error *err);

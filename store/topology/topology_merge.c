@@ -8,7 +8,7 @@
 
 static const uint64_t chunk_mask = (UINT64_C(1) << TOPOLOGY_CHUNK_SHIFT) - 1;
 
-/* --- what a part holds --- */
+/* --- arrays of a part --- */
 
 enum error_code held_arrays_find(const struct topology_file *file, const struct topology_seal *seal,
                                  uint32_t relation, struct held_arrays *out, struct error *err)
@@ -48,7 +48,7 @@ static uint32_t neighbor(const struct held_arrays *held, uint64_t edge)
     return held->neighbor_chunk[edge >> TOPOLOGY_CHUNK_SHIFT][edge & chunk_mask];
 }
 
-/* The first row of a node that is not below `node`. */
+/* Returns the first row whose node is at least `node`. */
 static uint32_t first_row(const struct held_arrays *held, uint32_t node)
 {
     uint32_t low = 0, high = held->row_count;
@@ -75,10 +75,11 @@ struct merging {
     int count;
     const struct topology_part *part;
     struct merged_rows *to;
-    struct piece *piece; /* [count], owned: of the row in hand */
+    struct piece *piece; /* [count], owned; for the current row */
 };
 
-/* The pieces of the row of `node`; returns how many. Fails by a piece that ends before it begins, or beyond the edges. */
+/* Finds the pieces of the row of `node`. Fails: ERROR_CORRUPT for a piece that ends before it
+ * begins, or beyond the edges. */
 static enum error_code find_pieces(struct merging *m, uint32_t node, int *pieces, struct error *err)
 {
     *pieces = 0;
@@ -144,7 +145,7 @@ static void copy_edge(const struct merging *m, uint64_t to, const struct held_ar
     }
 }
 
-/* The smallest source first; of equal ones the first piece. */
+/* Merges the pieces: the smallest source first, and among equal ones the first piece. */
 static void merge_pieces(struct merging *m, int pieces, uint64_t at)
 {
     for (;;) {

@@ -1,13 +1,13 @@
 /*
- * topology_merge - the rows of one part of a vertex cut, put together of what all parts hold.
+ * topology_merge - merges the rows of one part of a vertex cut from the pieces that all parts hold.
  *
  *   held by part 0:  a <- b, d      row_node a      neighbor b d
  *   held by part 1:  a <- c         row_node a e    neighbor c a
  *                    e <- a
  *   rows of the part of a:  a <- b, c, d
  *
- * A row is in order by its sources, and edges of the same ends, which one part holds, as they stand there: an edge cut's rows,
- * to the byte.
+ * A merged row is sorted by source. All edges with the same ends are held by one part and keep
+ * their order there. The rows equal those of an edge cut, to the byte.
  */
 #ifndef STORE_TOPOLOGY_TOPOLOGY_MERGE_H
 #define STORE_TOPOLOGY_TOPOLOGY_MERGE_H
@@ -21,7 +21,8 @@
 
 #include <stddef.h>
 
-/* What the file of a part holds of a relation, of a vertex cut or of a delta, where it is mapped; chunks as in struct topology_part. */
+/* The arrays that the file of a part of a vertex cut or of a delta has for one relation, mapped;
+ * chunks as in struct topology_part. */
 struct held_arrays { /* {0} is empty */
     uint32_t row_count;
     uint64_t edge_count;
@@ -32,7 +33,8 @@ struct held_arrays { /* {0} is empty */
     const char **column_chunk[EDGE_COLUMN_COUNT];
 };
 
-/* Fails: ERROR_CORRUPT for an array that is not there in its size; ERROR_NO_MEMORY. */
+/* Finds the arrays in the file. Fails: ERROR_CORRUPT for an array that is missing or has another
+ * size; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code held_arrays_find(const struct topology_file *file,
                                             const struct topology_seal *seal, uint32_t relation,
                                             struct held_arrays *out, struct error *err);
@@ -53,12 +55,13 @@ static inline uint64_t held_row_start(const struct held_arrays *held, uint32_t r
 
 struct held_part {
     const struct held_arrays *arrays;
-    uint32_t row; /* the merge's: the next of its rows */
+    uint32_t row; /* private to the merge: its next row */
 };
 
-/* Puts the rows of `part`, whose nodes and edge count are known, together of held [count], and points its arrays to them: the
- * caller frees the lists of chunks, failure or not.
- * Fails: ERROR_CORRUPT when the parts do not hold as many edges; ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
+/* Merges the rows of `part`, whose nodes and edge count are known, from held [count], and points
+ * the part's arrays to them. The caller frees the lists of chunks whether it fails or not. Fails:
+ * ERROR_CORRUPT when the parts hold another number of edges; ERROR_NO_SPACE; ERROR_NO_MEMORY;
+ * ERROR_IO. */
 MUST_CHECK enum error_code topology_merge(struct store *store, struct held_part *held, int count,
                                           struct topology_part *part, struct merged_rows *out,
                                           struct error *err);

@@ -1,5 +1,6 @@
 /*
- * How the file of a part comes to be: built in scratch, read back, published and sealed. Declared in topology.h.
+ * Writes the file of a part: builds it in scratch, reads it back, publishes and seals it. Declared
+ * in topology.h.
  */
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
@@ -15,7 +16,7 @@
 
 enum { BUILD_ATTEMPTS = 3 };
 
-/* *out: NULL without weights. */
+/* Computes the sums of weights. *out is NULL without weights. */
 static enum error_code sum_weights(const struct topology_arrays *from, float **out,
                                    struct error *err)
 {
@@ -40,7 +41,7 @@ static void list_arrays(uint32_t relation, const struct topology_arrays *from,
     out[TOPOLOGY_WEIGHT_SUM].data = (const char *)weight_sum;
 }
 
-/* What is written of a part. */
+/* The content of a part's file. */
 struct part_arrays {
     uint32_t first_node, node_count;
     const struct topology_arrays *relation; /* [relation_count] */
@@ -48,10 +49,10 @@ struct part_arrays {
     float **weight_sum;           /* [relation_count], each NULL without weights */
     struct topology_array *array; /* [array_count] */
     int array_count;
-    struct topology_seal seal; /* but for the file */
+    struct topology_seal seal; /* complete but for the file */
 };
 
-/* Nothing is to be said of relations when one has all rows. */
+/* Sets the relations of the seal; none if a single relation has all rows. */
 static void seal_relations(struct topology_seal *seal, uint32_t relation_count)
 {
     const bool is_plain = relation_count == 1 && seal->relation->first_node == seal->first_node &&
@@ -80,8 +81,8 @@ static enum error_code seal_of(const struct part_arrays *part, const char *path,
     return checksum_of_file(path, &out->file, &out->file_size, err);
 }
 
-/* What was written, read through LMDB anew, against the arrays: a hash of the file alone would seal whatever
- * LMDB made of them. */
+/* Compares an array with what is read through LMDB again: a hash of the file alone would also seal
+ * what LMDB wrote wrongly. */
 static enum error_code compare_array(const struct topology_file *file,
                                      const struct topology_array *array, struct error *err)
 {
@@ -109,8 +110,8 @@ static enum error_code read_back(const char *path, const struct part_arrays *par
     return rc;
 }
 
-/* Writes the file, reads it and seals what was read; one that does not read back is thrown away and written
- * again. */
+/* Writes the file, reads it back and seals it. A file that does not read back is removed and
+ * written again. */
 static enum error_code build(const struct part_arrays *part, const char *path,
                              struct topology_seal *seal, struct error *err)
 {
@@ -123,13 +124,13 @@ static enum error_code build(const struct part_arrays *part, const char *path,
         if (rc == ERROR_NONE)
             rc = read_back(path, part, err);
     }
-    /* Nobody else has touched it, so what does not match is a trouble of this host. */
+    /* No other process has touched the file, so a mismatch is a fault of this host. */
     if (rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND)
         rc = error_context(err, ERROR_IO, "does not read back as it was written");
     return rc;
 }
 
-/* Whether a seal vouches for another file than ours. */
+/* Returns in *otherwise whether a stored seal describes another file than ours. */
 static enum error_code is_sealed_otherwise(struct store *store, const char *partition_id, int part,
                                            const struct topology_seal *seal, bool *otherwise,
                                            struct error *err)
@@ -140,7 +141,7 @@ static enum error_code is_sealed_otherwise(struct store *store, const char *part
     return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
-/* Compares what is stored under the key with what was written. */
+/* Compares the stored artifact with what was written. */
 static enum error_code check_stored(struct store *store, const char *artifact,
                                     const struct topology_seal *seal, struct error *err)
 {
@@ -151,9 +152,9 @@ static enum error_code check_stored(struct store *store, const char *artifact,
     return rc;
 }
 
-/* Moves the file to its name. One that is there already and is the same stays. One that is not, be it what a
- * power cut has left or what a disk has damaged, makes way, unless its seal says that another belongs there:
- * that is an alarm, which putting our seal raises. */
+/* Moves the file to its key. An equal file that is there stays. One that differs is replaced (a
+ * power cut or a disk damaged it), unless its seal describes another file than ours: then putting
+ * our seal fails, which is the alarm. */
 static enum error_code publish(struct store *store, const char *partition_id, int part,
                                const char *path, const struct topology_seal *seal,
                                struct error *err)
@@ -174,7 +175,7 @@ static enum error_code publish(struct store *store, const char *partition_id, in
     return rc == ERROR_NONE && existed ? check_stored(store, artifact.text, seal, err) : rc;
 }
 
-/* Lists all arrays, the sums of weights made here among them. */
+/* Lists all arrays, and computes the sums of weights. */
 static enum error_code describe(struct part_arrays *part, struct error *err)
 {
     const uint32_t count = part->relation_count;
@@ -244,7 +245,7 @@ enum error_code topology_write(struct store *store, const char *partition_id, in
                                     arrays->node_count, arrays, 1, err);
 }
 
-/* `array` [TOPOLOGY_HELD_ARRAY_COUNT] */
+/* Lists the arrays of a relation in `array` [TOPOLOGY_HELD_ARRAY_COUNT]. */
 static void list_held(uint32_t relation, const struct topology_held *held,
                       struct topology_array *array)
 {
@@ -268,7 +269,7 @@ static void seal_held(struct topology_seal *seal, uint32_t relation,
     seal->edge_count += held->own_edge_count;
 }
 
-/* other->base NULL: of a vertex cut. */
+/* Writes the part of a delta; of a vertex cut if other->base is NULL. */
 static enum error_code write_held(struct store *store, const char *partition_id, int part,
                                   const struct topology_other *other, struct error *err)
 {

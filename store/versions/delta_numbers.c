@@ -32,7 +32,7 @@ void delta_numbers_init(struct delta_numbers *numbers, const struct dataset_delt
 enum error_code delta_numbers_check(const struct delta_numbers *n,
                                     const struct dataset_schema *schema, struct error *err)
 {
-    /* Types that are only names in the schema may be told apart by a delta, and need not be. */
+    /* A delta may, but need not, distinguish types that the schema only names. */
     const bool fits =
         n->type_count == schema->node_type_count || n->type_count == dataset_type_count(schema);
     if (delta_numbers_count(n) != schema->node_count || !fits)
@@ -55,7 +55,7 @@ uint64_t delta_numbers_gone_before(const struct delta_numbers *numbers, uint32_t
     return ascending_below(numbers->delta->gone_node, numbers->delta->gone_nodes, node);
 }
 
-/* The type of a node, by where the types begin. */
+/* Returns the type of a node; `first` has the first node of each type. */
 static uint32_t type_of(const struct delta_numbers *numbers, const uint32_t *first, uint32_t node)
 {
     uint32_t type = numbers->type_count - 1;
@@ -64,7 +64,7 @@ static uint32_t type_of(const struct delta_numbers *numbers, const uint32_t *fir
     return type;
 }
 
-/* Nodes of a type in the base that stay. */
+/* Returns how many nodes of a type in the base stay. */
 static uint32_t stay_of(const struct delta_numbers *n, uint32_t type)
 {
     const uint64_t gone = n->gone_first[type + 1] - n->gone_first[type];
@@ -86,12 +86,12 @@ uint32_t delta_numbers_version(const struct delta_numbers *n, uint32_t node)
     return (uint32_t)(node - gone + n->added_first[type]);
 }
 
-/* The node of the base that is number `at` of those of its type that stay. */
+/* Returns the node of the base that is number `at` among the nodes of its type that stay. */
 static uint32_t select_stay(const struct delta_numbers *n, uint32_t type, uint32_t at)
 {
     const uint64_t count = n->gone_first[type + 1] - n->gone_first[type];
     const uint32_t *gone = n->delta->gone_node + n->gone_first[type];
-    uint64_t low = 0, high = count; /* how many of the type go before it */
+    uint64_t low = 0, high = count; /* how many removed nodes of the type precede it */
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (gone[middle] - n->base_first[type] - middle > at)

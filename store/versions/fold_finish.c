@@ -1,4 +1,5 @@
-/* The end of a fold: what all deltas say, in the numbers of the version. Declared in fold_state.h. */
+/* Finishes a fold: converts the content of all deltas to the numbers of the version. Declared in
+ * fold_state.h. */
 #include "common/base/memory.h"
 #include "store/versions/fold_graphs.h"
 #include "store/versions/fold_state.h"
@@ -8,7 +9,7 @@
 
 enum { WORD_NODES = 64 };
 
-/* ---- nodes ----------------------------------------------------------------------------- */
+/* --- nodes --- */
 
 static enum error_code count_gone(struct version_fold *fold, struct error *err)
 {
@@ -32,7 +33,7 @@ static enum error_code finish_nodes(struct fold_state *state, struct error *err)
     fold->gone_nodes = state->gone_count;
     fold->added_nodes = state->alive_count;
     fold->node_count = delta_numbers_count(&fold->numbers);
-    /* What comes before the last type moves all behind it. */
+    /* Nodes that were added before the last type shift all later nodes. */
     fold->moves = fold->gone_nodes || fold->numbers.added_first[fold->numbers.type_count - 1];
     if (fold->node_count == 0)
         return error_set(err, ERROR_CORRUPT, "version %s has no nodes", fold->kept.name);
@@ -53,16 +54,16 @@ static enum error_code finish_nodes(struct fold_state *state, struct error *err)
     return ERROR_NONE;
 }
 
-/* What a node of a lasting number is in the version. */
+/* Converts a lasting number to the number in the version. */
 static uint32_t number_of(const struct fold_state *state, uint32_t node)
 {
     return node < fold_state_base(state) ? version_fold_number(state->fold, node)
                                          : state->number[node - fold_state_base(state)];
 }
 
-/* ---- edges ------------------------------------------------------------------------------ */
+/* --- edges --- */
 
-/* Of one key and relation the newest first. */
+/* Orders marks by key and relation, the newest first. */
 static int by_key(const void *left, const void *right)
 {
     const struct gone_mark *a = left, *b = right;
@@ -86,7 +87,8 @@ static bool is_before(const struct gone_mark *mark, uint64_t key, uint32_t relat
     return mark->key < key || (mark->key == key && mark->relation < relation);
 }
 
-/* Whether an edge that came between these ends, in lasting numbers, is gone: a delta removes before it adds. */
+/* Returns whether an edge that an update added is removed, by ends in lasting numbers: some later
+ * delta removes these ends. A delta removes before it adds, so its own edges stay. */
 static bool is_removed(const struct fold_state *state, const struct fold_edge *edge)
 {
     const struct version_fold *fold = state->fold;
@@ -144,7 +146,7 @@ static int by_ends(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Those that are there, each where it lies, of an undirected graph both ways. */
+/* Places the edges that still exist in the order of rows; in an undirected graph both ways. */
 static enum error_code place_edges(struct fold_state *state, struct error *err)
 {
     struct version_fold *fold = state->fold;
@@ -176,7 +178,7 @@ static enum error_code place_edges(struct fold_state *state, struct error *err)
     return rc;
 }
 
-/* Held-out ones that are there. */
+/* Places the held-out edges that still exist. */
 static void place_held(struct fold_state *state)
 {
     struct version_fold *fold = state->fold;
@@ -198,7 +200,8 @@ static void place_held(struct fold_state *state)
     fold->held_edges = count;
 }
 
-/* Edges of the same ends by the columns that distinguish them; equal ones stay in order. */
+/* Sorts edges with the same ends by the columns that distinguish them; equal ones keep their
+ * order. */
 static void order_parallel(struct version_fold *fold)
 {
     for (uint64_t i = 1; i < fold->added_edges; i++) {
@@ -230,9 +233,9 @@ static enum error_code finish_edges(struct fold_state *state, struct error *err)
     return rc;
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* --- rows --- */
 
-/* Of one node the newest first. */
+/* Orders rows by node, the newest first. */
 static int by_node(const void *left, const void *right)
 {
     const struct fold_row *a = left, *b = right;

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- on the way ------------------------------------------------------------------------------- */
+/* ---- taking deltas
+ * ---------------------------------------------------------------------------- */
 
-/* Before the first delta, which says how many the base has. */
+/* Initialises the graphs before the first delta, which says how many the base has. */
 static enum error_code begin(struct fold_state *state, const struct dataset_delta *delta,
                              struct error *err)
 {
@@ -19,7 +20,8 @@ static enum error_code begin(struct fold_state *state, const struct dataset_delt
     return rc;
 }
 
-/* The lasting graph of each added node: of the base, or graph_base + i of the i-th that ever came. */
+/* Notes the lasting graph of each added node: a graph of the base, or graph_base + i for the i-th
+ * graph that was ever added. */
 static enum error_code note_members(struct fold_state *state, const struct dataset_delta *delta,
                                     struct error *err)
 {
@@ -36,7 +38,7 @@ static enum error_code note_members(struct fold_state *state, const struct datas
     return rc;
 }
 
-/* Those that stay, and new ones behind them. */
+/* Removes graphs, and appends new ones. */
 static enum error_code take_graphs(struct fold_state *state, uint32_t which,
                                    const struct dataset_delta *delta, struct error *err)
 {
@@ -87,7 +89,7 @@ static int by_number(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The place of `wanted` in ascending numbers, or NODE_GONE. */
+/* Returns the index of `wanted` in ascending numbers, or NODE_GONE. */
 static uint32_t find(const uint32_t *number, uint32_t count, uint32_t wanted)
 {
     const uint32_t *at = count ? bsearch(&wanted, number, count, sizeof *number, by_number) : NULL;
@@ -104,7 +106,7 @@ static enum error_code finish_members(struct fold_state *state, struct error *er
             find(state->graph, state->graph_count, state->graph_of[state->alive[i]]);
         if (graph == NODE_GONE)
             return error_set(err, ERROR_CORRUPT,
-                             "version %s: added node %" PRIu32 " is of a graph that went",
+                             "version %s: added node %" PRIu32 " is in a graph that was removed",
                              fold->kept.name, i);
         fold->graphs.graph_of_added[i] = graph;
     }
@@ -133,7 +135,7 @@ enum error_code fold_graphs_finish(struct fold_state *state, struct error *err)
     return rc;
 }
 
-/* ---- targets ----------------------------------------------------------------------------------- */
+/* --- targets --- */
 
 uint32_t version_target_number(const struct version_fold *fold, uint32_t target)
 {

@@ -19,9 +19,10 @@ void fold_state_release(struct fold_state *state)
     *state = (struct fold_state){0};
 }
 
-/* ---- nodes on the way ------------------------------------------------------------------------- */
+/* ---- nodes
+ * ------------------------------------------------------------------------------------ */
 
-/* Numbers by what is gone and alive now. */
+/* Computes the numbers of the version from the nodes that are removed and alive now. */
 static void number_nodes(struct fold_state *state)
 {
     struct version_fold *fold = state->fold;
@@ -48,7 +49,8 @@ void fold_state_begin(struct fold_state *state)
     number_nodes(state);
 }
 
-/* The lasting number of a node of the version before the delta, or of one that it adds. */
+/* Returns the lasting number of a node of the version before the delta, or of a node that the delta
+ * adds. */
 static uint32_t lasting(const struct fold_state *state, const struct dataset_delta *delta,
                         uint32_t node)
 {
@@ -60,7 +62,7 @@ static uint32_t lasting(const struct fold_state *state, const struct dataset_del
                : fold_state_base(state) + state->alive[own - fold_state_base(state)];
 }
 
-/* Whether the delta tells the types and relations apart that the version before it has. */
+/* Returns whether the delta has the same types and relations as the version before it. */
 static bool has_same_types(const struct fold_state *state, const struct dataset_delta *delta)
 {
     const struct version_fold *fold = state->fold;
@@ -104,7 +106,8 @@ static enum error_code check_delta(const struct fold_state *state,
     return ERROR_NONE;
 }
 
-/* ---- edges and rows on the way ------------------------------------------------------------------ */
+/* ---- edges and rows
+ * ---------------------------------------------------------------------------- */
 
 static enum error_code take_edges(struct fold_state *state, uint32_t which,
                                   const struct dataset_delta *delta, struct error *err)
@@ -132,7 +135,7 @@ static enum error_code take_edges(struct fold_state *state, uint32_t which,
         const uint32_t relation = version_relation_of(fold, &delta->columns, i);
         if (!delta->new_held || !delta->new_held[i])
             fold->edge[fold->added_edges++] = edge;
-        else if (relation_is_forward(&state->reverses, relation)) /* no list has the others */
+        else if (relation_is_forward(&state->reverses, relation)) /* no list has reverse edges */
             fold->held[fold->held_edges++] = edge;
     }
     return rc;
@@ -153,7 +156,8 @@ static enum error_code take_rows(struct fold_state *state, uint32_t which,
     return rc;
 }
 
-/* more [count] into fold->gone, which stays ascending: from behind. */
+/* Merges more [count] into fold->gone in ascending order. Works backwards, so that it needs no
+ * copy. */
 static enum error_code merge_gone(struct fold_state *state, const uint32_t *more, uint32_t count,
                                   struct error *err)
 {
@@ -168,7 +172,8 @@ static enum error_code merge_gone(struct fold_state *state, const uint32_t *more
     return ERROR_NONE;
 }
 
-/* Nodes that go: those of the base, and of those that were added, which are struck out of `alive`. */
+/* Removes nodes: those of the base are added to `gone`, those that were added are taken out of
+ * `alive`. */
 static enum error_code take_gone(struct fold_state *state, const struct dataset_delta *delta,
                                  struct error *err)
 {
@@ -187,7 +192,7 @@ static enum error_code take_gone(struct fold_state *state, const struct dataset_
     return rc;
 }
 
-/* Those that are alive still, and new ones behind those of their type. */
+/* Appends new nodes to those of their type that are alive. */
 static enum error_code take_added(struct fold_state *state, uint32_t which,
                                   const struct dataset_delta *delta, struct error *err)
 {
@@ -228,7 +233,8 @@ static enum error_code take_nodes(struct fold_state *state, uint32_t which,
     return rc;
 }
 
-/* Edges and rows are told in the numbers from before the nodes change. */
+/* Takes a delta. Edges and rows come before nodes, because a delta names them by the numbers that
+ * it found. */
 enum error_code fold_state_take(struct fold_state *state, uint32_t which, struct error *err)
 {
     const struct dataset_delta *delta = &state->fold->delta[which];

@@ -1,8 +1,9 @@
 /*
- * fold_state - a fold on the way: what the deltas say, one after the other, in numbers that none of them moves.
+ * fold_state - a fold that is being made: the deltas are taken one after the other, with lasting
+ * node numbers.
  *
- * Nodes of the base keep their numbers; those that are added are numbered behind all of them for good, whatever their type, those that go
- * again included.
+ * Nodes of the base keep their numbers. Added nodes of any type are numbered after them, and keep
+ * these numbers even if later deltas remove some.
  */
 #ifndef STORE_VERSIONS_FOLD_STATE_H
 #define STORE_VERSIONS_FOLD_STATE_H
@@ -14,8 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gone_mark { /* all edges of the same ends and relation that came before the delta */
-    uint64_t key;  /* target and source */
+/* all edges with these ends and relation that came before the delta are removed */
+struct gone_mark {
+    uint64_t key; /* target and source */
     uint32_t relation, delta;
 };
 
@@ -24,31 +26,33 @@ struct fold_state { /* {0} is releasable */
     struct relation_reverses reverses;
     uint32_t gone_count; /* of the base's nodes; the array is fold->gone */
     size_t gone_room;
-    uint32_t added_count; /* of all deltas */
+    uint32_t added_count; /* in all deltas */
     size_t added_room;
     struct fold_node *added; /* [added_count] */
     uint32_t alive_count;
-    uint32_t *alive;  /* [alive_count] which of them are there: type by type, ascending */
-    uint32_t *number; /* [added_count] what they are in the version, or NODE_GONE; at the end */
+    uint32_t *alive;  /* [alive_count] those that still exist: type by type, ascending */
+    uint32_t *number; /* [added_count] their numbers in the version, or NODE_GONE; set at the end */
     uint64_t mark_count;
     size_t mark_room;
     struct gone_mark *mark;
     size_t edge_room, held_room, row_room;
-    /* Of a dataset of many graphs (fold_graphs.h): those of the base keep their numbers, and those that come are numbered behind them for good. */
+    /* For a dataset of many graphs (fold_graphs.h): graphs of the base keep their numbers, and
+     * added graphs get lasting numbers after them. */
     uint32_t graph_base, graph_count, came_count;
-    uint32_t *graph;        /* [graph_count] which are there, ascending */
+    uint32_t *graph;        /* [graph_count] those that still exist, ascending */
     struct fold_node *came; /* [came_count] of all deltas */
-    uint32_t *graph_of;     /* [added_count] of each added node */
+    uint32_t *graph_of;     /* [added_count] graph of each added node */
     size_t came_room, graph_of_room;
 };
 
-/* Nodes of the base: lasting numbers from there on are those of added ones. */
+/* Returns the number of nodes of the base; lasting numbers from there on belong to added nodes. */
 static inline uint32_t fold_state_base(const struct fold_state *state)
 {
     return state->fold->base.node_count;
 }
 
-/* All edges of the same ends; those of an undirected graph by the larger end first. */
+/* Returns the key of all edges with the same ends. In an undirected graph both directions have the
+ * same key, with the larger end first. */
 static inline uint64_t fold_state_key(const struct fold_state *state, uint32_t target,
                                       uint32_t source)
 {
@@ -56,12 +60,13 @@ static inline uint64_t fold_state_key(const struct fold_state *state, uint32_t t
     return swap ? (uint64_t)source << 32 | target : (uint64_t)target << 32 | source;
 }
 
-/* Before the first delta: the nodes are those of fold->base. */
+/* Initialises *state before the first delta: the nodes are those of fold->base. */
 void fold_state_begin(struct fold_state *state);
-/* Takes one delta more, fold->delta[which]. Fails: ERROR_CORRUPT when it is of another base. */
+/* Takes one more delta, fold->delta[which]. Fails: ERROR_CORRUPT when its base is not the fold so
+ * far. */
 MUST_CHECK enum error_code fold_state_take(struct fold_state *state, uint32_t which,
                                            struct error *err);
-/* Behind the last: fills nodes, edges and rows of the fold. */
+/* Fills nodes, edges and rows of the fold after the last delta. */
 MUST_CHECK enum error_code fold_state_finish(struct fold_state *state, struct error *err);
 void fold_state_release(struct fold_state *state);
 

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* How many of the nodes stand one behind the other, from the first on, below `end`. */
+/* Returns how many of the nodes, from the first on, are consecutive numbers below `end`. */
 static uint32_t run_of(const uint32_t *node, uint64_t count, uint32_t end)
 {
     uint64_t run = 0;
@@ -16,7 +16,7 @@ static uint32_t run_of(const uint32_t *node, uint64_t count, uint32_t end)
     return (uint32_t)run;
 }
 
-/* What a dataset is merged from; *fold is NULL of one that is whole. */
+/* Finds the fold that a dataset is merged from; *fold is NULL for a whole dataset. */
 static enum error_code find_fold(struct store *store, const char *dataset_id,
                                  struct dataset_merge *merge, struct version_fold **fold,
                                  struct error *err)
@@ -28,7 +28,7 @@ static enum error_code find_fold(struct store *store, const char *dataset_id,
     return rc == ERROR_NONE ? version_fold_get(store, dataset_id, merge, fold, err) : rc;
 }
 
-/* ---- edges ------------------------------------------------------------------------------------------ */
+/* --- edges --- */
 
 static enum error_code merge_rows(const struct version_fold *fold, struct base_cursor *cursor,
                                   const uint32_t *node, uint64_t count, edge_rows_visitor visit,
@@ -54,7 +54,7 @@ static enum error_code merge_rows(const struct version_fold *fold, struct base_c
     return rc;
 }
 
-/* The nodes that a chunk has, of those that are left. */
+/* Visits the listed nodes that a chunk has. */
 static enum error_code visit_chunk(const struct edge_chunk *chunk, const uint32_t *node,
                                    uint64_t count, uint64_t *at, edge_rows_visitor visit,
                                    void *context, struct error *err)
@@ -119,9 +119,9 @@ enum error_code listed_edge_rows(struct store *store, const struct dataset_schem
     return rc;
 }
 
-/* ---- features --------------------------------------------------------------------------------------- */
+/* --- features --- */
 
-/* The row that a delta gives a node, or NULL. */
+/* Returns the row that a delta gives a node, or NULL. */
 static const float *given_row(const struct version_fold *fold, uint32_t node)
 {
     const uint64_t low = version_fold_first_row(fold, node);
@@ -131,7 +131,7 @@ static const float *given_row(const struct version_fold *fold, uint32_t node)
     return fold->delta[row->delta].row + row->first;
 }
 
-/* Rows of a type, of which a chunk is at hand. */
+/* The rows of a type, with the current chunk. */
 struct type_cursor {
     struct store *store;
     const struct dataset_schema *schema;
@@ -140,7 +140,7 @@ struct type_cursor {
     struct feature_chunk chunk;
 };
 
-/* The row of a node in its chunk, which is made the one at hand. */
+/* Finds the row of a node in its chunk, which becomes the current one. */
 static enum error_code stored_row(struct type_cursor *cursor, uint32_t node, const float **row,
                                   struct error *err)
 {
@@ -171,7 +171,7 @@ enum error_code listed_feature_rows(struct store *store, const struct dataset_sc
 {
     struct dataset_merge merge = {.base = ""};
     struct version_fold *fold = NULL;
-    bool is_stored = false; /* also of a version that is merged, where ingest makes its features */
+    bool is_stored = false; /* also in a merged version, if ingest makes its features */
     struct type_cursor cursor = {.store = store,
                                  .schema = schema,
                                  .type = dataset_type(schema, type),

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Arrays that are copied as they are: types, labels, times, weights and features of each split, the
- * bounds of its negatives, and those of training edges. */
+/* Arrays that are copied unchanged: for each split types, labels, times, weights, features and the
+ * bounds of its negatives; and three of the training edges' negatives. */
 enum { OTHER_LISTS = 6 * HELD_OUT_COUNT + 3, ALIGNMENT = 8 };
 
 struct list {
@@ -42,7 +42,7 @@ static int list_others(const struct edge_splits *splits, struct list list[OTHER_
     return lists;
 }
 
-/* The copies, in the same order. */
+/* Points *out to the copies, in the same order. */
 static void place_others(struct edge_splits *out, const void *const copy[OTHER_LISTS])
 {
     int lists = 0;
@@ -64,7 +64,7 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Copies all of them to `at`, nodes by their ids in the partition. */
+/* Copies all arrays to `at`, with the nodes converted to the ids of the partition. */
 static enum error_code lay_out(const struct edge_splits *splits, const uint32_t *to_partition,
                                uint32_t node_count, uint8_t *at, struct edge_splits *out,
                                struct error *err)

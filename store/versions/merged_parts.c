@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a node of the base's dataset that the version does not have; of one of the version's that the base does not have. */
+/* Marks a node of the base's dataset that the version does not have, and a node of the version that
+ * the base does not have. */
 #define NO_NODE UINT32_MAX
 
-/* What a partition's records are merged from, once one of them was not found. */
+/* The inputs of a merge, for a record that was not found. */
 struct placed {
     struct store *store;
     struct partition_delta delta;
@@ -51,7 +52,8 @@ static enum error_code check_placed(struct placed *p, struct error *err)
     return ERROR_NONE;
 }
 
-/* Fails as `missing` does where there is nothing to merge: it is lost. */
+/* Opens the inputs. If there is nothing to merge, the record is lost, and the error is the one for
+ * `missing`. */
 static enum error_code open_placed(struct placed *p, struct store *store, const char *partition_id,
                                    const char *missing, struct error *err)
 {
@@ -69,7 +71,7 @@ static enum error_code open_placed(struct placed *p, struct store *store, const 
     return rc;
 }
 
-/* Room for what is made, as the bytes of a view that are given back with it. */
+/* Allocates the memory of a result as the bytes of its view, which frees them. */
 static enum error_code new_block(struct record_view *view, const char *partition_id,
                                  const char *what, uint64_t count, uint32_t **out,
                                  struct error *err)
@@ -86,9 +88,9 @@ static enum error_code new_block(struct record_view *view, const char *partition
     return ERROR_NONE;
 }
 
-/* ---- permutation ----------------------------------------------------------------------------------- */
+/* --- permutation --- */
 
-/* Marks the new nodes, and nothing else, by NO_NODE in `mark` [node_count]. */
+/* Sets `mark` [node_count] to NO_NODE for new nodes, and to 0 for all others. */
 static enum error_code mark_new(const struct placed *p, uint32_t *mark, struct error *err)
 {
     memset(mark, 0, p->node_count * sizeof *mark);
@@ -104,7 +106,8 @@ static enum error_code mark_new(const struct placed *p, uint32_t *mark, struct e
     return ERROR_NONE;
 }
 
-/* What the nodes of the base's dataset are in the version's: those that stay, in order, are what is not new. */
+/* Writes the numbers in the version of the nodes of the base's dataset. The nodes that stay keep
+ * their order, and are those of the version that are not new. */
 static void number_base(const struct placed *p, const struct node_permutation *base,
                         const uint32_t *mark, uint32_t *number)
 {
@@ -121,7 +124,7 @@ static void number_base(const struct placed *p, const struct node_permutation *b
     }
 }
 
-/* By parts, and in a part by types. */
+/* Fills the permutation part by part, and within a part type by type. */
 static void fill_permutation(const struct placed *p, const struct node_permutation *base,
                              const uint32_t *number, uint32_t *to_dataset, uint32_t *to_partition)
 {
@@ -193,7 +196,7 @@ enum error_code merged_permutation_get(struct store *store, const char *partitio
     return rc;
 }
 
-/* ---- assignment ------------------------------------------------------------------------------------ */
+/* --- assignment --- */
 
 static enum error_code read_assignment(struct node_assignment *out, struct error *err)
 {
@@ -255,7 +258,7 @@ enum error_code merged_assignment_get(struct store *store, const char *partition
     return rc;
 }
 
-/* ---- splits ---------------------------------------------------------------------------------------- */
+/* --- splits --- */
 
 struct split_merge {
     const struct placed *p;
@@ -263,7 +266,7 @@ struct split_merge {
     struct node_shift shift;
 };
 
-/* The next node of the placement that is in the split, from number `at` on. */
+/* Returns the next node of the placement that is in the split, from index `at` on. */
 static uint32_t next_other(const struct node_placement *placement, enum split split, uint32_t at)
 {
     while (at < placement->split_count && placement->split[at] != 1 + (int)split)
@@ -271,7 +274,8 @@ static uint32_t next_other(const struct node_placement *placement, enum split sp
     return at;
 }
 
-/* Both lists ascend: those of the base that are neither gone nor named by the placement, and those that it puts in. */
+/* Merges two ascending lists: the nodes of the base that are neither removed nor named by the
+ * placement, and those that the placement puts into the split. */
 static uint32_t merge_split(const struct split_merge *m, enum split split, uint32_t *to)
 {
     const struct node_placement *placement = &m->p->placement;
@@ -347,7 +351,8 @@ enum error_code merged_part_splits_get(struct store *store, const char *partitio
     return rc;
 }
 
-/* ---- whether they are there ------------------------------------------------------------------------ */
+/* ---- existence
+ * ------------------------------------------------------------------------------------- */
 
 static enum error_code is_placed(struct store *store, const char *partition_id, bool *found,
                                  struct error *err)

@@ -6,13 +6,14 @@
 
 #include <inttypes.h>
 
-/* What a dataset is merged from, once a record of it was not found. */
+/* The inputs of a merge, for a record that was not found. */
 struct merged {
     struct dataset_merge merge;
     struct version_fold *fold;
 };
 
-/* Fails as `cause` where the dataset is not merged: what it lacks is lost. */
+/* Opens the inputs. If the dataset is not merged, the record is lost, and the error is
+ * ERROR_NOT_FOUND for `missing`. */
 static enum error_code open_merged(struct merged *m, struct store *store, const char *dataset_id,
                                    struct key missing, struct error *err)
 {
@@ -67,12 +68,12 @@ enum error_code merged_edges_get(struct store *store, const char *dataset_id, in
     return rc;
 }
 
-/* ---- all edges ------------------------------------------------------------------------------------ */
+/* --- all edges --- */
 
 struct merged_rows {
     struct merged merged;
     struct base_cursor cursor;
-    uint32_t node; /* the next */
+    uint32_t node; /* next node */
 };
 
 struct merged_edges merged_edges_begin(struct store *store, const char *dataset_id,

@@ -1,4 +1,4 @@
-/* Rows of in-neighbours of a version. Declared in version_rows.h. */
+/* Makes the rows of in-neighbours of a version. Declared in version_rows.h. */
 #include "common/base/memory.h"
 #include "store/versions/version_rows.h"
 
@@ -9,16 +9,16 @@ enum { ALIGNMENT = 64, PIECE_NODES = 1 << 16 };
 
 struct row_maker {
     const struct version_fold *fold;
-    struct repeated_edges *repeated; /* or NULL */
-    uint64_t next_gone;              /* the first gone edge that is not before the one at hand */
-    uint64_t next_added;             /* the first added edge that is not in a row */
+    struct repeated_edges *repeated; /* NULL if it is not wanted */
+    uint64_t next_gone;              /* first removed edge that is not before the current one */
+    uint64_t next_added;             /* first added edge that is not in a row yet */
     uint64_t *row_start;
     uint32_t *neighbor;
     struct edge_columns columns;
     uint64_t count; /* edges so far */
 };
 
-/* The first of the added edges of a node, or of one behind it. */
+/* Returns the first added edge whose target is at least `node`. */
 static uint64_t first_added(const struct version_fold *fold, uint32_t node)
 {
     uint64_t low = 0, high = fold->added_edges;
@@ -32,7 +32,7 @@ static uint64_t first_added(const struct version_fold *fold, uint32_t node)
     return low;
 }
 
-/* ---- one row ------------------------------------------------------------------------------------ */
+/* --- one row --- */
 
 static bool repeats_last(const struct row_maker *m, uint64_t row, uint32_t source,
                          const struct edge_columns_view *columns, uint64_t i)
@@ -71,7 +71,8 @@ static void put(struct row_maker *m, uint32_t source, const struct edge_columns_
     edge_columns_copy(&m->columns, m->count++, columns, i, 1);
 }
 
-/* The added edges of `node` that come before an edge of the base from `source`; all that are left with NODE_GONE. */
+/* Puts the added edges of `node` that come before an edge of the base from `source`; with NODE_GONE
+ * all that are left. */
 static void put_added(struct row_maker *m, uint64_t row, uint32_t node, uint32_t source,
                       const struct edge_columns_view *columns, uint64_t i)
 {
@@ -90,7 +91,8 @@ static void put_added(struct row_maker *m, uint64_t row, uint32_t node, uint32_t
     }
 }
 
-/* A node that is in the base, as row `at` of a chunk. Nothing is removed of edges of the base for being repeated: it has none. */
+/* Puts the row of a node of the base, row `at` of a chunk. Edges of the base are never dropped as
+ * repeated, since ingest has removed repetitions. */
 static enum error_code put_base_row(struct row_maker *m, const struct edge_chunk *chunk,
                                     uint32_t at, uint32_t node, struct error *err)
 {
@@ -136,7 +138,7 @@ static void put_rest(struct row_maker *m, uint64_t row, uint32_t node)
     put_added(m, row, node, NODE_GONE, &none, 0);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------- */
+/* --- rows --- */
 
 static uint64_t chunk_of(const uint32_t *first, uint64_t count, uint32_t node)
 {
@@ -157,7 +159,7 @@ void base_cursor_close(struct base_cursor *cursor)
     cursor->chunk = (struct edge_chunk){0};
 }
 
-/* Makes the chunk that a node of the base is in the one at hand. */
+/* Opens the chunk that has a node of the base, unless it is the current one. */
 static enum error_code cursor_seek(struct base_cursor *c, const struct dataset_schema *base,
                                    uint32_t node, struct error *err)
 {
@@ -202,7 +204,7 @@ static enum error_code make_rows(struct row_maker *m, struct base_cursor *cursor
     return rc;
 }
 
-/* Edges that end in nodes [node, node + count) of the base, by the chunks alone. */
+/* Counts the edges that end in nodes [node, node + count) of the base, from the chunks alone. */
 static enum error_code count_run(const struct version_fold *fold, struct base_cursor *cursor,
                                  uint32_t node, uint32_t count, uint64_t *edges, struct error *err)
 {
@@ -221,7 +223,8 @@ static enum error_code count_run(const struct version_fold *fold, struct base_cu
     return ERROR_NONE;
 }
 
-/* Edges of the base that end in nodes [first, end) of the version, at most. */
+/* Counts the edges of the base that end in nodes [first, end) of the version. Removed edges count
+ * too, so the result is an upper bound. */
 static enum error_code count_base(const struct version_fold *fold, struct base_cursor *cursor,
                                   uint32_t first, uint32_t end, uint64_t *count, struct error *err)
 {
@@ -259,7 +262,7 @@ static enum error_code open_rows(struct row_maker *m, struct edge_chunk *out, ui
     if (rc != ERROR_NONE)
         return rc;
     uint8_t *at = NULL;
-    memcpy(&at, &out->view.data, sizeof at); /* it is ours until it is handed out */
+    memcpy(&at, &out->view.data, sizeof at); /* it is private until it is returned */
     m->row_start = (uint64_t *)(void *)at;
     at += aligned(((uint64_t)rows + 1) * sizeof *m->row_start);
     m->neighbor = (uint32_t *)(void *)at;

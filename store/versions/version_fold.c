@@ -51,7 +51,8 @@ struct version_run version_fold_run(const struct version_fold *fold, uint32_t no
         run.from -= fold->base.node_count;
         run.count = numbers->first[type + 1] - node;
     } else {
-        /* Up to the next that is gone, or the last of the type in the base. */
+        /* Ends the run before the next removed node, or at the last node of the type in the
+         * base. */
         const uint64_t gone = delta_numbers_gone_before(numbers, own);
         const uint32_t last = numbers->base_first[type + 1];
         run.count =
@@ -62,7 +63,7 @@ struct version_run version_fold_run(const struct version_fold *fold, uint32_t no
     return run;
 }
 
-/* What the delta says, in bytes. */
+/* Returns the size of a delta's content in bytes. */
 static uint64_t bytes_of(const struct dataset_delta *delta)
 {
     const struct node_ids *ids = &delta->new_ids;
@@ -77,7 +78,7 @@ static uint64_t bytes_of(const struct dataset_delta *delta)
            delta->gone_graphs * sizeof(uint32_t) + delta->added_graphs * sizeof(int64_t);
 }
 
-/* Deltas from the newest on, each the base of the one before; then the oldest first. */
+/* Reads the chain of deltas from the newest to the base, then reverses it. */
 static enum error_code read_chain(struct version_fold *fold, struct store *store,
                                   const char *base_id, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* Which nodes make which graph of a version. Declared in version_rows.h. */
+/* Makes the graph index of a version: the nodes of each graph. Declared in version_rows.h. */
 #include "common/base/memory.h"
 #include "store/versions/fold_graphs.h"
 #include "store/versions/version_rows.h"
@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What the user calls the graphs, id [graphs->count]. Returns whether those are their numbers from the first on. */
+/* Writes the user's ids of the graphs to id [graphs->count]. Returns whether the ids are 0, 1,
+ * ... */
 static bool merge_graph_ids(const struct version_fold *fold, const struct graph_index *base,
                             int64_t *id)
 {
@@ -22,7 +23,8 @@ static bool merge_graph_ids(const struct version_fold *fold, const struct graph_
     return are_numbers;
 }
 
-/* graph_of [node_count]; number [base graphs]: what each is in the version, or NODE_GONE. */
+/* Writes the graph of each node to graph_of [node_count]. number [base graphs] has the number of
+ * each graph in the version, or NODE_GONE. */
 static enum error_code merge_members(const struct version_fold *fold,
                                      const struct graph_index *base, const uint32_t *number,
                                      uint32_t *graph_of, struct error *err)
@@ -43,7 +45,7 @@ static enum error_code merge_members(const struct version_fold *fold,
     return ERROR_NONE;
 }
 
-/* number [base graphs]. */
+/* Fills number [base graphs]. */
 static void number_graphs(const struct fold_graphs *graphs, uint32_t *number)
 {
     for (uint32_t g = 0; g < graphs->base_count; g++)
@@ -65,7 +67,7 @@ static enum error_code merge_graphs(const struct version_fold *fold, const struc
         rc = memory_new(&number, graphs->base_count, "graphs", err);
     if (rc != ERROR_NONE)
         return rc;
-    memcpy(&block, &out->view.data, sizeof block); /* which is not handed out yet */
+    memcpy(&block, &out->view.data, sizeof block); /* it is private until it is returned */
     uint32_t *graph_of = (uint32_t *)((char *)block + ids);
     number_graphs(graphs, number);
     const bool are_numbers = merge_graph_ids(fold, base, block);

@@ -1,4 +1,4 @@
-/* The held-out edges of a version. Declared in version_rows.h. */
+/* Makes the held-out edges of a version. Declared in version_rows.h. */
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
 #include "store/versions/version_rows.h"
@@ -9,11 +9,11 @@
 
 struct held_link {
     uint32_t target, source;
-    uint16_t type; /* 0 where edges have none */
+    uint16_t type; /* 0 if edges have no types */
     int64_t time;
     float label;
-    uint64_t order; /* those of the base first */
-    uint64_t index; /* in the list of the base, or among the fold's held edges */
+    uint64_t order; /* edges of the base come first */
+    uint64_t index; /* in the list of the base, or in the fold's held edges */
 };
 
 struct held_links {
@@ -21,13 +21,13 @@ struct held_links {
     uint64_t count, of_base;
 };
 
-/* What there is of a task of pairs while its record is made. */
+/* The state of making the record, for a task on pairs. */
 struct link_merger {
     const struct version_fold *fold;
     const struct edge_splits *base;
-    struct repeated_edges *repeated; /* or NULL */
+    struct repeated_edges *repeated; /* NULL if it is not wanted */
     struct held_links links[HELD_OUT_COUNT];
-    /* [trained_count] lines of the base's given negatives of training that stay */
+    /* [trained_count]: lines that stay of the base's given negatives for training edges */
     uint64_t *trained;
     uint64_t trained_count;
 };
@@ -46,9 +46,9 @@ static int by_ends(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* ---- which stay ------------------------------------------------------------------------------ */
+/* --- which stay --- */
 
-/* Whether an edge of the base stays; its ends in the version then. */
+/* Returns whether an edge of the base stays, and converts its ends to the version. */
 static bool stays(const struct version_fold *fold, uint32_t *source, uint32_t *target,
                   uint16_t type)
 {
@@ -100,7 +100,7 @@ static void append_new(struct link_merger *m, int split)
     }
 }
 
-/* Left out because there is one like it. */
+/* Counts an edge that is left out because an equal one exists. */
 static void note_repeated(const struct link_merger *m, const struct held_links *links,
                           const struct held_link *link)
 {
@@ -118,8 +118,9 @@ static void note_repeated(const struct link_merger *m, const struct held_links *
     repeated->target = link->target;
 }
 
-/* If several links join the same two nodes, the earliest is the example. Where repeated edges are
- * kept each is one; labelled edges are one each in any case, but for those that repeat another. */
+/* Takes the new edges of a split. If several join the same two nodes, only the earliest is an
+ * example. Where repeated edges are kept, each is one; labelled edges are always separate examples,
+ * unless one repeats another. */
 static void take_new(struct link_merger *m, int split)
 {
     struct held_links *links = &m->links[split];
@@ -144,9 +145,9 @@ static void take_new(struct link_merger *m, int split)
     links->count = count;
 }
 
-/* ---- given negatives ------------------------------------------------------------------------- */
+/* --- given negatives --- */
 
-/* Nodes of list `i` that stay. */
+/* Counts the nodes of list `i` that stay. */
 static uint64_t count_ends(const struct link_merger *m, const struct negative_ends *ends,
                            uint64_t i)
 {
@@ -156,7 +157,7 @@ static uint64_t count_ends(const struct link_merger *m, const struct negative_en
     return count;
 }
 
-/* Those of training edges that stay, and whose nodes do not all go. */
+/* Finds the lists of training edges that stay and keep at least one node. */
 static enum error_code find_trained(struct link_merger *m, struct error *err)
 {
     const struct trained_negatives *base = &m->base->trained;
@@ -170,10 +171,9 @@ static enum error_code find_trained(struct link_merger *m, struct error *err)
     return rc;
 }
 
-/* ---- the record ------------------------------------------------------------------------------ */
+/* --- the record --- */
 
-/* Arrays one behind the other, each at a multiple of eight; without `data` they are only
- * measured. */
+/* A layout of consecutive arrays, each at a multiple of eight. Without `data` it only measures. */
 struct layout {
     uint8_t *data;
     uint64_t used;
@@ -216,8 +216,8 @@ static void lay_out_negatives(const struct link_merger *m, int split, struct edg
     }
 }
 
-/* Copies a column of held-out edges, `width` floats each. An edge of the base has it in the base's
- * array, another edge in that of the update that brought it. */
+/* Copies a column of held-out edges, `width` floats each: from the base's array for an edge of the
+ * base, else from the delta that added it. */
 static void copy_column(const struct link_merger *m, const struct held_links *links,
                         const float *base, enum edge_column column, uint32_t width, float *out)
 {
@@ -349,8 +349,8 @@ static void lay_out(const struct link_merger *m, const uint64_t *train_class,
     out->train_class = classes;
 }
 
-/* A held-out edge is ranked among its negatives, so it has one at least: an update that takes the
- * last is refused. */
+/* Checks that each held-out edge keeps at least one negative, because it is ranked among its
+ * negatives. An update that removes the last one is refused. */
 static enum error_code check_negatives(const struct link_merger *m, struct error *err)
 {
     for (int s = 0; s < HELD_OUT_COUNT; s++)
@@ -390,7 +390,8 @@ static enum error_code merge_splits(struct link_merger *m, const uint64_t *train
         rc = version_block(&out->view, m->fold, "held-out edges", layout.used, err);
     }
     if (rc == ERROR_NONE) {
-        memcpy(&layout.data, &out->view.data, sizeof layout.data); /* ours until it is handed out */
+        /* private until it is returned */
+        memcpy(&layout.data, &out->view.data, sizeof layout.data);
         layout.used = 0;
         lay_out(m, train_class, out, &layout);
     }
@@ -400,7 +401,7 @@ static enum error_code merge_splits(struct link_merger *m, const uint64_t *train
     return rc;
 }
 
-/* Held-out edges have types where those of the dataset have. */
+/* Checks that held-out edges have types if and only if the edges of the dataset have. */
 static enum error_code check_types(const struct link_merger *m, struct error *err)
 {
     const struct edge_splits *base = m->base;

@@ -1,4 +1,5 @@
-/* What a version has of its nodes: rows of features, labels, splits, ids. Declared in version_rows.h. */
+/* Makes the records on the nodes of a version: features, labels, splits, ids. Declared in
+ * version_rows.h. */
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
 #include "store/objects/stored_bytes.h"
@@ -25,7 +26,7 @@ enum error_code version_block(struct record_view *view, const struct version_fol
     return ERROR_NONE;
 }
 
-/* The bytes of a block that is not handed out yet. */
+/* Returns the memory of a view that was not returned yet. */
 static void *block_of(const struct record_view *view)
 {
     void *block = NULL;
@@ -33,7 +34,7 @@ static void *block_of(const struct record_view *view)
     return block;
 }
 
-/* What the base's own record says must be of its nodes, or targets. */
+/* Checks that a record of the base has the expected number of nodes, or targets. */
 static enum error_code expect_count(const char *key, uint64_t found, uint32_t expected,
                                     struct error *err)
 {
@@ -43,19 +44,19 @@ static enum error_code expect_count(const char *key, uint64_t found, uint32_t ex
                            found, expected);
 }
 
-/* ---- rows of features ---------------------------------------------------------------------------- */
+/* --- rows of features --- */
 
-/* Nodes whose rows are cut into chunks together: those of a type, or all. */
+/* Nodes whose rows are divided into chunks together: those of one type, or all. */
 struct feature_space {
     uint32_t first, end;  /* nodes of the version */
-    uint32_t base_first;  /* the first of them in the base */
-    uint64_t first_chunk; /* of the version, */
-    uint64_t base_chunk;  /* of the base */
+    uint32_t base_first;  /* first of them in the base */
+    uint64_t first_chunk; /* in the version */
+    uint64_t base_chunk;  /* in the base */
     uint32_t dim;
     const char *origin;
 };
 
-/* The space that a chunk of the version is of; false: there is none. */
+/* Finds the space of a chunk of the version. Returns false if there is no such chunk. */
 static bool find_space(const struct version_fold *fold, int64_t chunk, struct feature_space *space)
 {
     const struct delta_numbers *numbers = &fold->numbers;
@@ -63,7 +64,8 @@ static bool find_space(const struct version_fold *fold, int64_t chunk, struct fe
     if (chunk < 0)
         return false;
     const uint32_t types = dataset_type_count(&fold->base);
-    for (uint32_t t = 0; t < types; t++) { /* a delta may tell more types apart, by their names */
+    /* a delta may distinguish more types, which the schema only names */
+    for (uint32_t t = 0; t < types; t++) {
         const uint32_t next = t + 1 < types ? t + 1 : numbers->type_count;
         space->first = numbers->first[t];
         space->end = numbers->first[next];
@@ -80,7 +82,7 @@ static bool find_space(const struct version_fold *fold, int64_t chunk, struct fe
     return false;
 }
 
-/* The chunk of the base's rows that has the one of node `origin`. */
+/* Opens the chunk of the base with the row of node `origin`. */
 static enum error_code seek_rows(const struct version_fold *fold, struct store *store,
                                  const struct feature_space *space, uint32_t origin,
                                  struct feature_chunk *chunk, struct error *err)
@@ -101,7 +103,8 @@ static enum error_code seek_rows(const struct version_fold *fold, struct store *
     return rc;
 }
 
-/* Of the nodes [first, end) of the version the rows of those that are in the base, from one of its chunks after the other. */
+/* Copies the rows of those nodes in [first, end) of the version that are in the base, chunk after
+ * chunk. */
 static enum error_code copy_base_rows(const struct version_fold *fold, struct store *store,
                                       const struct feature_space *space, uint32_t first,
                                       uint32_t end, float *to, struct error *err)
@@ -129,7 +132,7 @@ static enum error_code copy_base_rows(const struct version_fold *fold, struct st
     return rc;
 }
 
-/* Added nodes among [first, end). */
+/* Counts the added nodes in [first, end). */
 static uint32_t count_added(const struct version_fold *fold, uint32_t first, uint32_t end)
 {
     uint32_t count = 0;
@@ -141,7 +144,7 @@ static uint32_t count_added(const struct version_fold *fold, uint32_t first, uin
     return count;
 }
 
-/* Rows of deltas over those of the base; each added node has one. */
+/* Copies the rows of deltas over those of the base. Each added node must have one. */
 static enum error_code copy_new_rows(const struct version_fold *fold, uint32_t dim, uint32_t first,
                                      uint32_t end, float *to, struct error *err)
 {
@@ -192,7 +195,7 @@ enum error_code version_features(const struct version_fold *fold, struct store *
     return ERROR_NONE;
 }
 
-/* ---- labels ------------------------------------------------------------------------------------- */
+/* --- labels --- */
 
 static void merge_labels(const struct version_fold *fold, const struct node_labels *base,
                          uint32_t width, uint32_t *to)
@@ -242,7 +245,7 @@ enum error_code version_labels(const struct version_fold *fold, struct store *st
     return rc;
 }
 
-/* ---- splits ------------------------------------------------------------------------------------- */
+/* --- splits --- */
 
 static uint8_t split_of(const struct version_fold *fold, uint32_t added)
 {
@@ -275,7 +278,7 @@ static enum error_code merge_split(const struct version_fold *fold, const struct
     for (uint32_t i = 0; i < version_added_targets(fold); i++)
         if (split_of(fold, i) == 1 + (int)split)
             to[count++] = version_added_target_number(fold, i);
-    /* With several types those that were added do not stand behind all others. */
+    /* If there are several types, added nodes do not come after all others. */
     if (of_base && of_base < count && to[of_base] < to[of_base - 1])
         qsort(to, count, sizeof *to, by_number);
     out->node[split] = to;
@@ -307,9 +310,9 @@ enum error_code version_splits(const struct version_fold *fold, struct store *st
     return rc;
 }
 
-/* ---- ids ---------------------------------------------------------------------------------------- */
+/* --- ids --- */
 
-/* Those of the delta that added a node. */
+/* Returns the ids of the delta that added a node. */
 static const struct node_ids *added_ids(const struct version_fold *fold, uint32_t added)
 {
     return &fold->delta[fold->added[added].delta].new_ids;

@@ -1,8 +1,10 @@
 /*
- * version_rows - what a fold makes of the records of its base: rows of in-neighbours, rows of features, labels, splits, ids, graphs.
+ * version_rows - makes the records of a version from its fold and the records of its base:
+ * in-neighbours, features, labels, splits, ids, graphs.
  *
- * The functions behind merged_records.h, for who has the fold already. Arrays are made on the heap, in one block that the view of what is
- * returned holds: release it with store_release_record().
+ * These are the functions behind merged_records.h, for callers that already have the fold. All
+ * arrays of a result are in one block of heap that its view holds; release it with
+ * store_release_record().
  */
 #ifndef STORE_VERSIONS_VERSION_ROWS_H
 #define STORE_VERSIONS_VERSION_ROWS_H
@@ -20,39 +22,42 @@
 
 #include <stdint.h>
 
-/* What was met of added edges that are there already, while rows were made with `removes_repeated`. */
+/* Counts added edges that exist already, while rows are made with `removes_repeated`. */
 struct repeated_edges {
-    uint32_t
-        first_reverse; /* relations from there on are reverses, whose edges count with those of which they are; 0: there are none.
-                               Set by the caller */
+    /* Set by the caller: the first reverse relation, whose edges count with those that they
+     * reverse; 0: there are none. */
+    uint32_t first_reverse;
     uint64_t
-        of_newest; /* edges of the last delta that were left out; of an undirected graph each counted once */
-    uint64_t first;          /* the first of them, by its place in the delta; UINT64_MAX: none */
+        of_newest;  /* edges of the last delta that were left out; an undirected edge counts once */
+    uint64_t first; /* index in the delta of the first of them; UINT64_MAX: none */
     uint32_t source, target; /* its ends */
 };
 
-/* The chunk of the base's edges at hand, kept from one call to the next. Fill `store` and `first`, and call base_cursor_close() in the end. */
+/* The current chunk of the base's edges, kept from call to call. Set `store` and `first`, and call
+ * base_cursor_close() at the end. */
 struct base_cursor {
     struct store *store;
     const uint32_t
-        *first; /* [base->edge_chunk_count + 1] where the base's chunks begin, borrowed */
+        *first; /* [base->edge_chunk_count + 1]: first node of each chunk of the base; borrowed */
     struct edge_chunk chunk;
 };
 
 void base_cursor_close(struct base_cursor *cursor);
-/* The rows of the nodes [first, end) of the version. `repeated` may be NULL. Fails: ERROR_CORRUPT, ERROR_NO_MEMORY, and as edge_chunk_get(). */
+/* Makes the rows of the nodes [first, end) of the version. `repeated` may be NULL. Fails:
+ * ERROR_CORRUPT, ERROR_NO_MEMORY, and as edge_chunk_get(). */
 MUST_CHECK enum error_code version_edges(const struct version_fold *fold,
                                          struct base_cursor *cursor, uint32_t first, uint32_t end,
                                          struct edge_chunk *out, struct repeated_edges *repeated,
                                          struct error *err);
-/* As many nodes from `first` on, up to `end`, as have rows of `bytes_most` bytes or less together, but one at least: *piece_end is behind the
- * last of them. Fails: as above. */
+/* Makes the rows of as many nodes from `first` on, up to `end`, as need at most `bytes_most` bytes
+ * together, but of at least one. *piece_end is the node after the last of them. Fails: as above. */
 MUST_CHECK enum error_code version_edges_piece(const struct version_fold *fold,
                                                struct base_cursor *cursor, uint32_t first,
                                                uint32_t end, uint64_t bytes_most,
                                                uint32_t *piece_end, struct error *err);
-/* Rows of chunk `chunk`, as feature_chunk.h cuts them; of a graph with relations those of each type for themselves. Fails: as above;
- * ERROR_NOT_FOUND also for rows that ingest made, which are stored with each version. */
+/* Makes the rows of chunk `chunk`, divided as in feature_chunk.h; in a graph with relations each
+ * type is divided separately. Fails: as above; ERROR_NOT_FOUND also for rows that ingest makes,
+ * which are stored with each version. */
 MUST_CHECK enum error_code version_features(const struct version_fold *fold, struct store *store,
                                             int64_t chunk, struct feature_chunk *out,
                                             struct error *err);
@@ -60,23 +65,27 @@ MUST_CHECK enum error_code version_labels(const struct version_fold *fold, struc
                                           struct node_labels *out, struct error *err);
 MUST_CHECK enum error_code version_splits(const struct version_fold *fold, struct store *store,
                                           struct node_splits *out, struct error *err);
-/* Of a task of pairs: those of the base that are left, and with new ones among them in the order of target and source, as ingest has those that it
- * draws; their given negatives without nodes that are gone. `train_class` [classes of the base]: of labelled edges how many that are trained
- * on have each; NULL where that is not wanted, or nothing is of classes. `repeated` may be NULL, and has what labelled edges repeat added to it.
- * Fails: ERROR_CORRUPT also where held-out edges have no types and those of the dataset do, or the other way. */
+/* Makes the held-out edges, for a task on pairs: those of the base that are left, merged with the
+ * new ones by target and source, in the order of those that ingest draws. Given negatives lose
+ * those with removed nodes. `train_class` [classes of the base] has the number of labelled training
+ * edges of each class; NULL if it is not needed, or there are no classes. `repeated` may be NULL;
+ * repeated labelled edges are added to it. Fails: ERROR_CORRUPT also if held-out edges have types
+ * and those of the dataset do not, or vice versa. */
 MUST_CHECK enum error_code version_edge_splits(const struct version_fold *fold, struct store *store,
                                                const uint64_t *train_class,
                                                struct repeated_edges *repeated,
                                                struct edge_splits *out, struct error *err);
-/* *are_numbers: each node is called by its number, and *out is empty. */
+/* Makes the ids. *are_numbers, with *out empty, if each node's id is its number. */
 MUST_CHECK enum error_code version_ids(const struct version_fold *fold, struct store *store,
                                        bool *are_numbers, struct node_ids *out, struct error *err);
 
-/* Of a dataset of many graphs: those that stay are called what they were. Fails: ERROR_CORRUPT also for graphs that do not fit together. */
+/* Makes the graph index of a dataset of many graphs. Graphs that stay keep their ids. Fails:
+ * ERROR_CORRUPT also for graphs that do not match. */
 MUST_CHECK enum error_code version_graphs(const struct version_fold *fold, struct store *store,
                                           struct graph_index *out, struct error *err);
 
-/* Room for what is made, as the bytes of a view that are given back with it. Fails: ERROR_NO_MEMORY. */
+/* Allocates the memory of a result as the bytes of its view, which frees them. Fails:
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code version_block(struct record_view *view, const struct version_fold *fold,
                                          const char *what, uint64_t bytes, struct error *err);
 

@@ -23,7 +23,7 @@ static void mark_rows(const struct version_fold *fold, uint8_t *touched)
         touched[fold->row[i].node] |= TOUCHED_FEATURES;
 }
 
-/* The nodes of types whose rows ingest makes. */
+/* Marks the nodes of types whose features ingest makes. */
 static void mark_made(const struct dataset_schema *schema, uint8_t *touched)
 {
     for (uint32_t t = 0; t < dataset_type_count(schema); t++) {

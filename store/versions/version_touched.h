@@ -1,10 +1,12 @@
 /*
- * version_touched - the nodes of a version that the deltas of its chain name: those alone may have other edges or features than in an older version.
+ * version_touched - marks the nodes of a version that the deltas of its chain name. Only these may
+ * have other edges or features than in an older version.
  *
- * Of edges these are the targets of edges that came or went since, of an undirected graph both ends. Whose edges went because a node at
- * the other end did no delta says: whoever has rows of the older version looks for those among them. Features of a type whose rows ingest makes
- * (degrees, random numbers) may be other for every node of it, and labels and splits of nodes that stay are as they were. The deltas are there also of
- * versions that are stored whole.
+ * For edges they are the targets of edges that were added or removed since; in an undirected graph
+ * both ends. A delta does not name nodes that lost an edge because the node at its other end was
+ * removed; a caller that has the rows of the older version finds those itself. If ingest makes the
+ * features of a type (degrees, random numbers), they may differ for every node of it. Labels and
+ * splits of nodes that stay never change. Versions that are stored whole have deltas too.
  */
 #ifndef STORE_VERSIONS_VERSION_TOUCHED_H
 #define STORE_VERSIONS_VERSION_TOUCHED_H
@@ -17,8 +19,9 @@
 
 enum { TOUCHED_EDGES = 1, TOUCHED_FEATURES = 2 };
 
-/* Marks the nodes of `schema` in touched [node_count], by their numbers in it; of those that `base_id` does not have perhaps some.
- * Fails: ERROR_CORRUPT for a chain that does not fit together; ERROR_NOT_FOUND; ERROR_NO_MEMORY. */
+/* Marks the nodes of `schema` in touched [node_count], by their numbers in it. Nodes that `base_id`
+ * does not have may be marked or not. Fails: ERROR_CORRUPT for a chain that does not match;
+ * ERROR_NOT_FOUND; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code version_touched_mark(struct store *store,
                                                 const struct dataset_schema *schema,
                                                 const char *base_id, uint8_t *touched,

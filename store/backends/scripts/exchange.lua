@@ -1,6 +1,7 @@
--- KEYS: refs. ARGV: name, word of this call, 1 or 0 (is one expected?) and which, 1 or 0 (is one to be put?) and which.
--- 1: it was exchanged, now or by the same call before, whose answer was lost; 0: something else was there, and stays.
--- A ref is kept as "<word of 16 digits> <text>".
+-- KEYS: refs. ARGV: name; word of this call; 1 and the expected value, or 0 and ""; 1 and the new
+-- value, or 0 and "". Returns 1: it was exchanged, now or by a first try of the same call whose
+-- answer was lost; 0: the ref has another value, which stays. A ref is stored as "<word of 16
+-- digits> <text>".
 local now = redis.call('HGET', KEYS[1], ARGV[1])
 if now and string.sub(now, 1, 16) == ARGV[2] then return 1 end
 if ARGV[3] == '1' then

@@ -1,2 +1,2 @@
--- KEYS: drafts. ARGV: name of the draft. Something of several pieces begins to be put.
+-- KEYS: drafts. ARGV: name of the draft. Notes that a value of several pieces is being put.
 return redis.call('ZADD', KEYS[1], redis.call('TIME')[1], ARGV[1])

@@ -1,8 +1,8 @@
--- KEYS: head, index, drafts, chunks... ARGV: the head's text, its name in the index, name of the draft, sizes of the chunks...
--- 1: it was put; 0: there is one; -1: a chunk is not there.
+-- KEYS: head, index, drafts, chunks... ARGV: the text of the head, its name in the index, name of
+-- the draft, sizes of the chunks... Returns 1: it was put; 0: there is one; -1: a chunk is missing.
 local there = redis.call('GET', KEYS[1])
 if there then
-    if there ~= ARGV[1] then -- of other content, so that its chunks are others
+    if there ~= ARGV[1] then -- other content, so other chunks
         for i = 4, #KEYS do redis.call('UNLINK', KEYS[i]) end
     end
     redis.call('ZREM', KEYS[3], ARGV[3])

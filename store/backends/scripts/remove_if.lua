@@ -1,5 +1,5 @@
--- KEYS: value, index, chunks... ARGV: what the value was seen to be, its name in the index.
--- 1: it went, with its chunks; 0: something else is there, and stays.
+-- KEYS: value, index, chunks... ARGV: the value that was seen, its name in the index. Returns 1: it
+-- was removed, with its chunks; 0: another value is there, and stays.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('ZREM', KEYS[2], ARGV[2])
 for i = 3, #KEYS do redis.call('UNLINK', KEYS[i]) end

@@ -1,5 +1,5 @@
--- ARGV: worker, expiry in ms, then pairs of field and value. The time is the server's: clocks of workers may
--- differ.
+-- ARGV: worker, expiry in ms, then pairs of field and value. The time of the beat is the server's,
+-- because the clocks of workers may differ.
 -- needs: keys
 local key = stem .. 'worker:' .. ARGV[1]
 local now = redis.call('TIME')

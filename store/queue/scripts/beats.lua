@@ -1,5 +1,5 @@
--- Answers a list for each live worker: name, age in ms, stage, unit, host, pid, done, memory, busy share,
--- note. Forgets those whose beat has expired.
+-- Returns a list for each live worker: name, age in ms, stage, unit, host, pid, done, memory, busy
+-- share, note. Forgets workers whose beat has expired.
 -- needs: keys
 local now = redis.call('TIME')
 local now_ms, out = now[1] * 1000 + math.floor(now[2] / 1000), {}

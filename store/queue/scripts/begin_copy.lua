@@ -1,5 +1,5 @@
--- ARGV: stage, owner, id, deliveries, worker, length in ms. Answers the unit that worker may make a second
--- copy of, or "".
+-- ARGV: stage, owner, id, deliveries, worker, length in ms. Returns the unit that `worker` may make
+-- a second copy of, or "".
 -- needs: keys held
 local stream = stream_of(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then return '' end

@@ -1,8 +1,9 @@
--- ARGV: stage, worker, lease in ms, most crashes, look at own pending (0 no, 1 yes, 2 for the first time),
--- look for expired. Answers {'lost'}, {'nothing'}, {'refused', '', id, 0} or {'unit', unit, id, deliveries}.
--- Own pending entries first: of a worker that was restarted, or that never got the answer to a claim; only
--- the first is a crash. The group starts at 0, so that it may be made after the first entries. An entry
--- without fields was deleted while it was pending.
+-- ARGV: stage, worker, lease in ms, most crashes, check own pending entries (0 no, 1 yes, 2 for the
+-- first time), check expired entries. Returns {'lost'}, {'nothing'}, {'refused', '', id, 0} or
+-- {'unit', unit, id, deliveries}. Own pending entries come first: they belong to a worker that was
+-- restarted, or that never got the answer to a claim; only the former counts as a crash. The group
+-- starts at 0, so that it may be made after the first entries. An entry without fields was deleted
+-- while it was pending.
 -- needs: keys bury done
 if redis.call('EXISTS', KEYS[1]) == 0 then return {'lost'} end
 local stage, worker, lease, most = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -28,7 +29,7 @@ local function expired_entry()
     cursor = r[1]
   until cursor == '0-0'
 end
--- How often its worker died with the unit in hand while nothing else was done.
+-- Returns how often the unit's worker died while it held the unit and no other unit was completed.
 local function crashes_of(unit)
   local now, key = done_units(), stem .. 'crashed'
   local seen = redis.call('HGET', key, unit) or ''
@@ -56,7 +57,7 @@ local function accept(entry, crashed)
   end
   return {'unit', unit, id, deliveries}
 end
--- Takes entries from a source until one is fit for work or the source is dry.
+-- Takes entries from a source until one can be worked on or the source is empty.
 local function take(source, from, crashed)
   local entry = source(from)
   while entry do

@@ -1,8 +1,9 @@
--- ARGV: stage, owner, id, deliveries, unit, last part (0 or 1), then unit, stage, prerequisite count of each
--- successor. Answers how many units the stage has done, or 0 when the lease or the queue is lost; 1 for a
--- part that is not the last. A long list of successors comes in parts. Only the last part gives the entry up,
--- so a worker that dies in between leaves it leased, the next one does all parts again, and nothing is freed
--- too early: the unit's output was stored before the first part.
+-- ARGV: stage, owner, id, deliveries, unit, last part (0 or 1), then unit, stage and prerequisite
+-- count of each successor. Returns how many units the stage has done; 0 when the lease or the queue
+-- is lost; 1 for a part that is not the last. A long list of successors is sent in parts, and only
+-- the last part removes the entry. A worker that dies before it leaves the entry leased, and the
+-- next worker sends all parts again. No successor is queued too early, since the unit's output was
+-- stored before the first part.
 -- needs: keys held advance take_off
 local stage, owner, id, unit = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
 local stream = stream_of(stage)

@@ -1,4 +1,4 @@
--- ARGV: stage. Answers {entries in the stream, of them leased, done, retried}.
+-- ARGV: stage. Returns {entries in the stream, leased ones among them, done, retried}.
 -- needs: keys
 local pending = redis.pcall('XPENDING', stream_of(ARGV[1]), 'workers')
 local leased = 0

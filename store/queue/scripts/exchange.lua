@@ -1,7 +1,8 @@
--- ARGV: stage, worker, id, deliveries, unit, names, or beginnings of names that end with "/". Gives a held unit for one that waits and
--- that has the first of them that any of the next ones has; what waited before it, and what was held, go to the end of the line.
--- Answers {'nothing'}, or {'unit', unit, id, deliveries}. What is read here is pending until it is put back, so that
--- a script that is broken off leaves it to be claimed again.
+-- ARGV: stage, worker, id, deliveries, unit, then names, or prefixes that end with "/". Exchanges a
+-- held unit for a waiting one: the first name that any of the next units matches decides. The units
+-- that waited before it, and the one that was held, go to the end of the stream. Returns
+-- {'nothing'} or {'unit', unit, id, deliveries}. Entries that are read here are pending until they
+-- are put back, so that they can be claimed again if the script is interrupted.
 -- needs: keys held advance take_off
 local NEXT = 64
 local stream, worker = stream_of(ARGV[1]), ARGV[2]
@@ -32,7 +33,8 @@ local last = last_delivered()
 if not last then return {'nothing'} end
 local best = place_of_best(redis.call('XRANGE', stream, '(' .. last, '+', 'COUNT', NEXT))
 if not best then return {'nothing'} end
-local read = redis.call('XREADGROUP', 'GROUP', 'workers', worker, 'COUNT', best, 'STREAMS', stream, '>')
+local read = redis.call('XREADGROUP', 'GROUP', 'workers', worker, 'COUNT', best,
+                        'STREAMS', stream, '>')
 local entries = read[1][2]
 for place = 1, best - 1 do to_the_end(entries[place][1], unit_of(entries[place][2])) end
 to_the_end(ARGV[3], ARGV[5])

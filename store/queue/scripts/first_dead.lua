@@ -1,5 +1,5 @@
--- Answers {unit, reason} of the first dead unit, or {}. An entry that no dead unit points at is removed: the
--- unit was queued again since, or never was one.
+-- Returns {unit, reason} of the first dead unit, or {}. Removes an entry that no dead unit refers
+-- to: its unit was queued again since, or was never a unit.
 -- needs: keys
 for _, entry in ipairs(redis.call('XRANGE', dead, '-', '+', 'COUNT', 100)) do
   local unit, reason = unit_of(entry[2]), ''

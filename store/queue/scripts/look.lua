@@ -1,5 +1,5 @@
--- ARGV: period in ms, then the stages. Answers {alive, may check, done, entries, of them leased}. A mark that
--- does not expire within a period was not set here.
+-- ARGV: period in ms, then the stages. Returns {alive, may check, done, entries, leased ones among
+-- them}. A mark without an expiry within the period was not set here, and is replaced.
 -- needs: keys done
 local check, period, may = stem .. 'check', tonumber(ARGV[1]), 0
 if period > 0 then

@@ -1,7 +1,8 @@
--- ARGV: worker, length of the lock in ms. Answers {won, alive, token}. The token names this attempt: a lock
--- that was lost with the rest of Redis, or expired and was taken by another, is not mistaken for it. A lock
--- of the same worker is one it left when it failed; one that does not expire within a day, the longest lease
--- there is, was not set here. Leases of workers may differ.
+-- ARGV: worker, length of the lock in ms. Returns {won, alive, token}. The token names this
+-- attempt, so that a lock which was lost with the rest of Redis, or expired and was taken by
+-- another worker, is not mistaken for ours. A lock of the same worker was left when it failed. A
+-- lock that does not expire within a day, the longest lease, was not set here. The leases of
+-- workers may differ.
 -- needs: keys
 local lock = stem .. 'rebuild'
 if redis.call('EXISTS', KEYS[1]) == 1 then return {0, 1, ''} end

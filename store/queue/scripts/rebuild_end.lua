@@ -1,4 +1,4 @@
--- ARGV: token. Answers 0 when the lock was lost.
+-- ARGV: token. Ends the rebuild. Returns 0 when the lock was lost.
 -- needs: keys
 local lock = stem .. 'rebuild'
 if redis.call('GET', lock) ~= ARGV[1] then return 0 end

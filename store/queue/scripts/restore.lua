@@ -1,7 +1,8 @@
--- ARGV: token, length of the lock in ms, unit, stage, prerequisite count, then those that are done. Answers 0
--- when the queue has no life and the lock is not ours: what was restored so far may be gone; 2 when the unit
--- was queued, else 1. While the queue lives (a check, not a rebuild) no lock is asked for. An entry that was
--- delivered once and that nobody holds any more (the group lost it) is out of reach.
+-- ARGV: token, length of the lock in ms, unit, stage, prerequisite count, then the prerequisites
+-- that are done. Returns 0 when the queue has no life and the lock is not ours, since what was
+-- restored so far may be gone; 2 when the unit was queued; else 1. While the queue is alive (a
+-- check, not a rebuild) no lock is needed. An entry that was delivered once and that nobody holds
+-- any more, because the group lost it, can no longer be claimed, and is replaced.
 -- needs: keys advance take_off
 local lock = stem .. 'rebuild'
 if redis.call('EXISTS', KEYS[1]) == 0 then

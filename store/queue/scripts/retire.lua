@@ -1,5 +1,6 @@
--- ARGV: how long in ms (0: only asks), stages. The keys of a finished run go after so long, all in one moment. Answers 0 when there is
--- no queue, or when it goes already. Keys of one unit are none of its business: their names are not known here.
+-- ARGV: time in ms (0: only asks), stages. Makes the keys of a finished run expire after that time,
+-- all at once. Returns 0 when there is no queue, or when its keys expire already. Does not touch
+-- keys of single units, whose names are not known here.
 -- needs: keys
 if redis.call('PTTL', KEYS[1]) ~= -1 then return 0 end
 if ARGV[1] == '0' then return 1 end

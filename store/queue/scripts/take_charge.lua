@@ -1,4 +1,4 @@
--- ARGV: token of a driver, length in ms. Answers 0 when another driver is at work.
+-- ARGV: token of a driver, length in ms. Returns 0 when another driver is at work.
 -- needs: keys
 local key = stem .. 'driver'
 local left = redis.call('PTTL', key)

@@ -1,4 +1,4 @@
-/* What a store in a Redis Cluster does when parts of it are lost, full, in motion, or set up wrongly: real servers. */
+/* Tests a store in a real Redis Cluster whose parts are lost, full, moving, or set up wrongly. */
 #include "common/base/clock.h"
 #include "store/backends/cluster_backend.h"
 #include "store/backends/cluster_place.h"
@@ -59,7 +59,7 @@ static void tell_all(const char *words)
             redis_cluster_tell(&cluster, i, words, NULL);
 }
 
-/* How many keys of a pattern the nodes hold; the last one's name. */
+/* Counts the keys of a pattern on all nodes, and returns the last one's name and node. */
 static int keys_like(const char *pattern, char key[REDIS_ANSWER_SIZE], int *node)
 {
     int count = 0;
@@ -128,7 +128,8 @@ static int listed(struct scene *s, const char *prefix)
     return count;
 }
 
-/* A body of MiB of zeros that breaks off, as a killed writer would, when it is read for the second time: the first is its hash's. */
+/* A body of MiBs of zeros that breaks off in its second pass, as if the writer were killed. The
+ * first pass computes the hash. */
 struct breaking_body {
     uint64_t size, at_most;
     int passes;
@@ -184,7 +185,7 @@ static void what_was_half_written_is_invisible_and_written_again(void **state)
     store_close(s.store);
 }
 
-/* Drafts are dated back, and swept with what they have written; one that was completed is not. */
+/* Tests that an old draft is swept with its chunks, and that a completed one is not. */
 static void what_nobody_completed_is_swept(void **state)
 {
     (void)state;
@@ -329,7 +330,7 @@ static void a_full_cluster_is_waited_for(void **state)
     store_close(w.scene.store);
 }
 
-/* Its sentence, and the code of what trying later mends. */
+/* Tests the message, and the error code of failures that pass with time. */
 static void a_cluster_that_stays_full_is_told(void **state)
 {
     (void)state;
@@ -369,11 +370,11 @@ static void it_is_known_how_full_the_memory_is(void **state)
     struct scene s;
     if (!open_scene(&s, "share"))
         skip();
-    assert_true(share_of(&s) == 0); /* no bound */
+    assert_true(share_of(&s) == 0); /* no limit */
     tell_all("CONFIG SET maxmemory 1gb");
     const double before = share_of(&s);
     assert_true(before > 0 && before < 0.5);
-    redis_cluster_tell(&cluster, 2, "CONFIG SET maxmemory 1", NULL); /* the fullest counts */
+    redis_cluster_tell(&cluster, 2, "CONFIG SET maxmemory 1", NULL); /* the fullest node counts */
     assert_true(share_of(&s) > 1);
     tell_all("CONFIG SET maxmemory 0");
     store_close(s.store);
@@ -408,7 +409,7 @@ static void nothing_is_missed_while_slots_move(void **state)
         store_close(w[i].scene.store);
 }
 
-/* The last: a master is gone then. What was put to last has been waited for. */
+/* Kills a master, so it is the last test. Records that had to last waited for the replica. */
 static void a_replica_takes_over_from_a_master_that_is_killed(void **state)
 {
     enum { BEFORE = 100, COUNT = 200 };

@@ -1,4 +1,5 @@
-/* Records of a Redis Cluster that are asked for together: how often the cluster is waited for, and what comes. Real servers. */
+/* Tests how often a real Redis Cluster is waited for when several records are read together, and
+ * what is read. */
 #include "store/backends/cluster_backend.h"
 #include "store/backends/cluster_place.h"
 #include "store/objects/object_store.h"
@@ -36,7 +37,7 @@ static uint64_t round_trips(const struct scene *s)
     return cluster_client_round_trips(place->client);
 }
 
-/* Byte `i` of record `number`. */
+/* Returns byte `i` of record `number`. */
 static char byte_of(int number, uint64_t i)
 {
     return (char)((uint64_t)number * 31 + i % 251 + i / CLUSTER_CHUNK_SIZE);
@@ -75,7 +76,7 @@ static void put_bytes(struct scene *s, int number, uint64_t size)
     free(b.data);
 }
 
-/* How many of its bytes came in their place. */
+/* Returns how many bytes of a record are correct. */
 static uint64_t right_bytes(const struct object_get *get, int number)
 {
     uint64_t right = 0;
@@ -94,7 +95,7 @@ static void name_all(char key[COUNT][32], struct object_get get[COUNT])
     }
 }
 
-/* 1 + 2 + 3 + 20 chunks: 26 of them, 8 at a time, and once for what the keys hold. */
+/* Reads 1 + 2 + 3 + 20 chunks, 8 at a time, after one round trip for the values of the keys. */
 static void chunks_of_several_records_share_round_trips(void **state)
 {
     static const uint64_t size[COUNT] = {1 << 20,        (1 << 20) + 1, 10,
@@ -121,7 +122,7 @@ static void chunks_of_several_records_share_round_trips(void **state)
     store_close(s.store);
 }
 
-/* The first chunk of record `number` that any node has goes. */
+/* Removes a chunk of record `number` from the node that has it. */
 static void lose_chunk(const struct scene *s, const char *prefix, int number, int chunk)
 {
     int lost = 0;
@@ -140,7 +141,7 @@ static void lose_chunk(const struct scene *s, const char *prefix, int number, in
     assert_int_equal(lost, 1);
 }
 
-/* One of several lacks its second chunk: it is given as far as it goes, and the others are whole. */
+/* Tests that a record without its second chunk ends there, and that the others are whole. */
 static void a_lost_chunk_cuts_its_record_and_no_other(void **state)
 {
     static const uint64_t size = (uint64_t)3 << 20;
@@ -165,7 +166,7 @@ static void a_lost_chunk_cuts_its_record_and_no_other(void **state)
     store_close(s.store);
 }
 
-/* A chunk that is another kind of value: an answer that is an error. */
+/* Replaces a chunk by a value of another type, so that the server answers with an error. */
 static void a_damaged_record_beside_whole_ones_fails_alone(void **state)
 {
     (void)state;

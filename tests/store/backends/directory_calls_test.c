@@ -1,5 +1,6 @@
-/* Whatever a directory store does, with each of its system calls failing in turn, and with paths that become too long:
- * it says so or has done it, and done again it is right. */
+/* Tests each function of a directory store with each of its system calls failing in turn, and with
+ * paths that become too long: it reports the failure or has succeeded, and a repetition is
+ * right. */
 #include "common/base/memory.h"
 #include "store/backends/directory.h"
 #include "store/objects/store.h"
@@ -20,7 +21,7 @@ enum { NUMBER = 5, LARGE_COUNT = STORED_BYTES_MAP_FROM / 2 }; /* of four bytes *
 struct place {
     struct store *store;
     const char *root;
-    const char *key; /* a folder's, new for each attempt of a step */
+    const char *key; /* the key of a folder, new for each attempt of a step */
 };
 
 static const char *key_in(const struct place *p, const char *name)
@@ -77,7 +78,7 @@ static void is_there(const struct place *p, const char *name, bool expected)
     assert_int_equal(found, expected);
 }
 
-/* --- the steps: what is there before, the attempt, and what must be there after one that succeeded --- */
+/* --- the steps: the state before, the attempt, and the state that a success must leave --- */
 
 static void prepare_nothing(const struct place *p)
 {
@@ -184,7 +185,7 @@ static enum error_code add_to_list(void *context, const char *key, bool is_artif
     return ERROR_NONE;
 }
 
-/* All of it or an error: never a part that looks like all. */
+/* Lists everything or fails: a partial list must not look like a whole one. */
 static enum error_code list_all(const struct place *p, struct error *err)
 {
     struct listing list = {.prefix = p->key};
@@ -212,7 +213,7 @@ static enum error_code remove_switch(const struct place *p, struct error *err)
     return store_switch_remove(p->store, key_in(p, "s"), err);
 }
 
-/* The first thing that a program puts: it needs a scratch space of its own. */
+/* Performs the first put of a program, which needs a scratch space of its own. */
 static enum error_code open_and_put(const struct place *p, struct error *err)
 {
     struct place own = *p;
@@ -284,11 +285,11 @@ static const struct step {
 };
 enum { STEP_COUNT = sizeof steps / sizeof *steps };
 
-/* --- the walks --- */
+/* --- running the steps --- */
 
 enum form { ONCE, FROM_THEN_ON, ANSWER_LOST, FORM_COUNT };
 
-/* What an attempt may say: what failed, or that it succeeded all the same. */
+/* Checks that an attempt reports the failure, or has succeeded. */
 static void check_answer(enum error_code rc, enum failing_call call, const struct step *step,
                          long passed, const struct error *err)
 {
@@ -300,7 +301,8 @@ static void check_answer(enum error_code rc, enum failing_call call, const struc
                  err->message);
 }
 
-/* One length of the walk; false when the step made fewer calls of the kind than that. */
+/* Runs a step whose call number `passed` fails. Returns false if the step makes fewer calls of that
+ * kind. */
 static bool try_step(struct temp_store *f, const struct step *step, enum failing_call call,
                      enum form form, long passed)
 {
@@ -362,9 +364,9 @@ static void whichever_allocation_fails_it_is_told(void **state)
     }
 }
 
-enum { ROOM = 120 }; /* that the path of a deep store leaves, NUL included */
+enum { ROOM = 120 }; /* bytes that the path of a deep store leaves, with the NUL */
 
-/* A folder below the test's own whose path has `size` bytes. */
+/* Makes a folder below the test's own whose path has `size` bytes. */
 static void make_deep(const struct temp_dir *dir, size_t size, char out[FILE_PATH_SIZE])
 {
     struct error err = {0};
@@ -372,7 +374,7 @@ static void make_deep(const struct temp_dir *dir, size_t size, char out[FILE_PAT
     memcpy(out, dir->path, used);
     while (used < size) {
         size_t part = size - used - 1 < 100 ? size - used - 1 : 100;
-        part -= size - used - 1 - part == 1; /* no name is left empty */
+        part -= size - used - 1 - part == 1; /* no name may be empty */
         out[used++] = '/';
         memset(out + used, 'd', part);
         used += part;
@@ -388,7 +390,8 @@ static enum error_code has(const struct place *p, struct error *err)
     return store_has(p->store, key_in(p, "a"), &found, err);
 }
 
-/* The last length that fits is an empty folder. A name that somebody else has put too deep is told, not left out. */
+/* Tests that a prefix of the greatest length is an empty folder, and that a name which another
+ * program put too deep is reported, not skipped. */
 static void list_of_a_key_too_long(struct store *store, const char *root)
 {
     struct error err = {0};
@@ -414,7 +417,8 @@ static void list_of_a_key_too_long(struct store *store, const char *root)
     assert_string_equal(list.text, "");
 }
 
-/* Keys longer and longer, until none fits: from one length on each call refuses them, and nothing of them is left. */
+/* Makes keys longer and longer. From some length on every call refuses them and leaves nothing
+ * behind. */
 static void a_key_too_long_for_the_folder_is_refused_by_every_call(void **state)
 {
     struct temp_store *f = *state;
@@ -441,13 +445,13 @@ static void a_key_too_long_for_the_folder_is_refused_by_every_call(void **state)
             refused = rc == ERROR_INVALID;
         }
         assert_true(refused);
-        store_drop_cache(store, key); /* nobody is told */
+        store_drop_cache(store, key); /* reports no error */
     }
     list_of_a_key_too_long(store, root);
     store_close(store);
 }
 
-/* The store's own folders are longer than its path. */
+/* Tests a store whose own folders have longer paths than a path may have. */
 static void a_folder_with_no_room_for_the_stores_own_is_refused(void **state)
 {
     struct temp_store *f = *state;

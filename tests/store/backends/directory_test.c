@@ -1,4 +1,5 @@
-/* What only a store in a folder meets: devices and networks that fail, file systems that lack something. */
+/* Tests failures that only a store in a folder meets: devices and networks that fail, and file
+ * systems that lack a feature. */
 #include "common/base/memory.h"
 #include "store/backends/directory.h"
 #include "store/objects/object_store.h"
@@ -53,7 +54,7 @@ static enum error_code visit_nothing(void *context, const char *key, bool is_art
     return ERROR_NONE;
 }
 
-/* EIO, EACCES and a stale handle say nothing about what is there. */
+/* EIO, EACCES and a stale handle do not prove that a record is absent. */
 static void what_cannot_be_looked_at_is_not_absent(void **state)
 {
     struct temp_store *f = *state;
@@ -98,7 +99,8 @@ static void records_and_files_are_published_where_there_are_no_hard_links(void *
     struct temp_store *f = *state;
     static const int failing[] = {EPERM, EOPNOTSUPP, ENOSYS, EMLINK};
     for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
-        const bool is_known = failing[i] != EMLINK; /* one file that has too many is no sign */
+        /* a file with too many links proves nothing about the file system */
+        const bool is_known = failing[i] != EMLINK;
         char key[32], path[FILE_PATH_SIZE];
         struct store *store = NULL;
         assert_ok(store_open(f->dir.path, 0, &store, &f->err), &f->err);
@@ -125,11 +127,11 @@ static void records_and_files_are_published_where_there_are_no_hard_links(void *
     (void)failing_calls_end();
 }
 
-/* Two writers where link() does not work: the first one wins there, too. */
+/* Tests that the first of two writers also wins where link() does not work. */
 static void without_hard_links_the_first_record_wins(void **state)
 {
     struct temp_store *f = *state;
-    failing_calls_plan(CALL_STAT, 0, 1, ENOENT); /* the look before the write finds none yet */
+    failing_calls_plan(CALL_STAT, 0, 1, ENOENT); /* the check before the write finds no record */
     assert_ok(put_number(f->store, "run/a", 1, STORE_RECOMPUTABLE, &f->err), &f->err);
     failing_calls_plan(CALL_LINK, 0, -1, EPERM);
     assert_fails(put_number(f->store, "run/a", 2, STORE_RECOMPUTABLE, &f->err), ERROR_CORRUPT,
@@ -145,9 +147,11 @@ static void an_answer_lost_on_the_way_is_no_failure(void **state)
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
         char key[32], path[FILE_PATH_SIZE], text[8];
         (void)snprintf(key, sizeof key, "run/%zu", i);
-        failing_calls_plan_lost_answers(CALL_LINK, 1, 1, lost[i]); /* the first finds no folder */
+        /* the first link finds no folder */
+        failing_calls_plan_lost_answers(CALL_LINK, 1, 1, lost[i]);
         assert_ok(put_number(f->store, key, 7, STORE_DURABLE, &f->err), &f->err);
-        failing_calls_plan_lost_answers(CALL_RENAME, 1, 1, lost[i]); /* after the mark's */
+        /* the first rename is that of the mark */
+        failing_calls_plan_lost_answers(CALL_RENAME, 1, 1, lost[i]);
         (void)snprintf(key, sizeof key, "folder/%zu", i);
         assert_ok(publish(f->store, key, true, &f->err), &f->err);
         assert_ok(store_artifact(f->store, key, path, &f->err), &f->err);
@@ -163,7 +167,8 @@ static void an_answer_lost_on_the_way_is_no_failure(void **state)
 static void folders_that_cannot_be_flushed_are_fine(void **state)
 {
     struct temp_store *f = *state;
-    failing_calls_plan(CALL_FSYNC, 1, -1, EINVAL); /* the record's own comes first */
+    /* the first flush is that of the record itself */
+    failing_calls_plan(CALL_FSYNC, 1, -1, EINVAL);
     assert_ok(put_number(f->store, "run/deep/a", 1, STORE_DURABLE, &f->err), &f->err);
     failing_calls_plan(CALL_FSYNC, 0, -1, EIO);
     assert_fails(put_number(f->store, "run/deep/b", 1, STORE_DURABLE, &f->err), ERROR_IO,
@@ -175,7 +180,8 @@ static void folders_that_cannot_be_flushed_are_fine(void **state)
     assert_ok(put_number(f->store, "run/deep/c", 1, STORE_DURABLE, &f->err), &f->err);
 }
 
-/* Whichever system call fails, a put says so or has put the record, leaves no memory, and the next one is right. */
+/* Tests that a put during which any system call fails reports it or has put the record, leaks no
+ * memory, and that the next put succeeds. */
 static void whichever_call_fails_a_put_is_whole_or_told(void **state)
 {
     struct temp_store *f = *state;
@@ -201,12 +207,12 @@ static void whichever_call_fails_a_put_is_whole_or_told(void **state)
 }
 
 struct losing_body {
-    const char *root, *lost; /* the store's folder, and where it goes */
-    int left;                /* how often that happens yet */
+    const char *root, *lost; /* the store's folder, and where it is moved */
+    int left;                /* how many more times it is lost */
     const struct object_piece piece;
 };
 
-/* Gives one piece, and takes the folder of the store away before the record that it is for has its name. */
+/* Gives one piece, and removes the store's folder before the record has its name. */
 static enum error_code lose_the_store(void *context, uint64_t offset,
                                       struct object_piece piece[OBJECT_PIECE_COUNT_MAX],
                                       size_t *count, struct error *err)
@@ -221,7 +227,8 @@ static enum error_code lose_the_store(void *context, uint64_t offset,
     return file_rename(body->root, body->lost, err);
 }
 
-/* As when the host of a fast store comes back with an empty disk: what was under way is written again, but not for ever. */
+/* Tests a fast store whose host comes back with an empty disk: the record is written again, but not
+ * for ever. */
 static void a_record_whose_store_is_lost_meanwhile_is_written_again(void **state)
 {
     struct temp_store *f = *state;
@@ -250,7 +257,7 @@ static void a_record_whose_store_is_lost_meanwhile_is_written_again(void **state
     directory_backend.close(inner);
 }
 
-/* Somebody prunes empty folders just when one was made for us. */
+/* Another process removes each empty folder just after it was made for us. */
 static void folders_that_vanish_are_made_again_and_not_for_ever(void **state)
 {
     struct temp_store *f = *state;
@@ -259,7 +266,7 @@ static void folders_that_vanish_are_made_again_and_not_for_ever(void **state)
     assert_ok(put_number(f->store, "run/a", 1, STORE_DURABLE, &f->err), &f->err);
     assert_int_equal(failing_calls_end(), 3);
     assert_number(f->store, "run/a", 1);
-    failing_calls_plan(CALL_RENAME, 2, 3, ENOENT); /* after the file's and the mark's */
+    failing_calls_plan(CALL_RENAME, 2, 3, ENOENT); /* after those of the file and the mark */
     assert_ok(publish(f->store, "run/folder", true, &f->err), &f->err);
     assert_int_equal(failing_calls_end(), 3);
     assert_ok(store_artifact(f->store, "run/folder", path, &f->err), &f->err);
@@ -268,7 +275,7 @@ static void folders_that_vanish_are_made_again_and_not_for_ever(void **state)
                  &f->err);
     failing_calls_plan(CALL_RENAME, 2, -1, ENOENT);
     assert_fails(publish(f->store, "run/other", true, &f->err), ERROR_IO,
-                 "run/other: the folders above it vanish", &f->err);
+                 "run/other: its folders are removed each time", &f->err);
     (void)failing_calls_end();
     assert_ok(put_number(f->store, "run/b", 1, STORE_DURABLE, &f->err), &f->err);
     assert_ok(publish(f->store, "run/other", true, &f->err), &f->err);
@@ -287,7 +294,8 @@ static void a_write_that_a_signal_interrupts_goes_on(void **state)
     store_release_record(&view);
 }
 
-/* Found damaged, and good by the time it is thrown away: another worker has made it again. */
+/* Tests that a record which was found damaged is kept if another worker has made it again before it
+ * is removed. */
 static void a_record_that_became_good_is_not_thrown_away(void **state)
 {
     struct temp_store *f = *state;
@@ -307,11 +315,11 @@ static void a_record_that_became_good_is_not_thrown_away(void **state)
     assert_ok(directory_backend.delete_if_match(directory, "a", &seen, &f->err), &f->err);
     assert_false(file_exists(path));
     assert_ok(directory_backend.delete_if_match(directory, "a", &seen, &f->err),
-              &f->err); /* gone */
+              &f->err); /* it is gone */
     directory_backend.close(directory);
 }
 
-/* Found, and gone by the time it is removed: that is what was wanted. */
+/* Tests that it is no error if another process removes a record or artifact first. */
 static void a_record_or_artifact_that_another_removes_first_is_fine(void **state)
 {
     struct temp_store *f = *state;

@@ -15,7 +15,7 @@ static void those_of_networks_are_not_local(void **state)
         assert_false(file_system_type_is_local(network[i]));
     for (size_t i = 0; i < sizeof local / sizeof *local; i++)
         assert_true(file_system_type_is_local(local[i]));
-    /* as a kernel gives it whose type is a signed number */
+    /* the value on a kernel whose type is a signed number */
     assert_false(file_system_type_is_local((unsigned long)(long)(int)0xff534d42U));
 }
 

@@ -1,4 +1,5 @@
-/* Where a store in S3 is, and who asks: addresses, environment, ~/.aws/config and ~/.aws/credentials. */
+/* Tests the sources of a store's address in S3 and of its credentials: the URI, the environment,
+ * ~/.aws/config and ~/.aws/credentials. */
 #include "store/backends/s3_address.h"
 #include "store/backends/s3_credentials.h"
 #include "store/backends/s3_profile.h"
@@ -50,7 +51,8 @@ static void an_address_says_where_a_bucket_is(void **state)
     assert_true(a.is_secure && a.is_host_style);
     assert_ok(s3_address_parse("//my.data/a//b/?region=eu-west-3", &a, &err), &err);
     assert_string_equal(a.prefix, "a/b/");
-    assert_string_equal(a.host, "s3.eu-west-3.amazonaws.com"); /* a dot: path style */
+    /* a bucket with a dot uses path style */
+    assert_string_equal(a.host, "s3.eu-west-3.amazonaws.com");
     assert_ok(s3_address_parse("//data/x?endpoint=http://localhost:8333/&ca=/etc/ca.pem", &a, &err),
               &err);
     assert_string_equal(a.host, "localhost:8333");
@@ -106,7 +108,7 @@ static void an_address_that_is_none_is_named(void **state)
                {"//data?endpoint=http://u:hidden@h", "expected an endpoint like"},
                {"//data?endpoint=http://h/path", "expected an endpoint like"},
                {"//data?style=both", "found 'both'"},
-               {"//data?region=a/b", "no name of a region"}};
+               {"//data?region=a/b", "not the name of a region"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct s3_address a;
         struct error err = {0};

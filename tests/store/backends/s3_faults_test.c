@@ -1,4 +1,5 @@
-/* What a store in S3 makes of a network and a server that fail: a real SeaweedFS behind a relay that spoils answers. */
+/* Tests a store in S3 on a network and a server that fail: a real SeaweedFS behind a relay that
+ * spoils answers. */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "store/backends/s3_backend.h"
@@ -97,7 +98,7 @@ static void what_passes_is_tried_again(void **state)
         (void)snprintf(text, sizeof text, "record %d", i);
         s3_relay_plan(&f->relay, passing[i]);
         assert_ok(put(f, key, text, sizeof text, &existed), &f->err);
-        /* An answer that came to nothing leaves open whose it is: store_record.c compares. */
+        /* Without an answer the record's owner is unknown; store_record.c compares it. */
         assert_int_equal(existed,
                          strcmp(passing[i], "cut") == 0 || strcmp(passing[i], "lost") == 0);
         assert_true(s3_relay_is_through(&f->relay));
@@ -141,7 +142,7 @@ static void a_list_is_whole_whatever_happens_to_its_pages(void **state)
     }
 }
 
-/* The first request is the read of what is there; the second exchanges. */
+/* The first request reads the ref; the second exchanges it. */
 static void an_exchange_whose_answer_is_lost_was_made_once(void **state)
 {
     struct faults *f = *state;
@@ -218,7 +219,8 @@ static void a_large_record_goes_in_parts_and_comes_in_ranges(void **state)
     free(value);
 }
 
-/* As the cache of a host asks for it: requests are side by side, answers are lost on the way, the bytes are hashed as they come. */
+/* Reads as the cache of a host does: requests are parallel, answers are lost on the way, and bytes
+ * are hashed as they arrive. */
 static void a_large_artifact_is_fetched_in_ranges_side_by_side(void **state)
 {
     struct faults *f = *state;
@@ -242,12 +244,12 @@ static void a_large_artifact_is_fetched_in_ranges_side_by_side(void **state)
     assert_ok(file_replace(path, value, size, false, &f->err), &f->err);
     assert_ok(store_publish(store, path, "p/large", NULL, &f->err), &f->err);
     (void)s3_relay_most_at_once(&f->relay);
-    /* The manifest is read twice; then the first piece comes in eight ranges. */
+    /* The manifest is read twice; then the first piece is read in eight ranges. */
     s3_relay_plan(&f->relay, "ok ok slow slow slow slow slow slow slow slow lost cut 503 ok 500");
     const struct artifact_request request = {.store = store, .key = "p/large", .seal = &seal};
     assert_ok(artifact_acquire(&request, &copy, &f->err), &f->err);
     assert_true(s3_relay_is_through(&f->relay));
-    assert_in_range(s3_relay_most_at_once(&f->relay), 6, 12); /* some are about to end */
+    assert_in_range(s3_relay_most_at_once(&f->relay), 6, 12); /* some requests are about to end */
     const struct checksum expected = checksum_of(value, size);
     assert_true(checksum_equal(&copy.sum, &expected));
     char *text = NULL;

@@ -1,5 +1,6 @@
-/* The examples of "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk", Amazon S3 API
- * Reference: https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
+/* Tests the signature with the examples of "Signature Calculations for the Authorization Header:
+ * Transferring Payload in a Single Chunk", Amazon S3 API Reference:
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 #include "store/backends/s3_signature.h"
 
 #include "tests/support/test.h"

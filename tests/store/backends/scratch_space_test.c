@@ -67,7 +67,7 @@ static void every_name_is_new_and_a_close_removes_all(void **state)
     assert_false(file_exists(own));
 }
 
-/* A process that takes a space and stands still; the parent ends it. */
+/* Starts a process that makes a space and stops; the parent kills it. */
 static pid_t start_owner(const struct place *p)
 {
     int ready[2];
@@ -112,7 +112,7 @@ static int spaces_in(const struct place *p)
     return count;
 }
 
-/* idle_ms is 0 here: only its lock tells that a process lives that does not touch its lease. */
+/* With idle_ms 0, only its lock shows that a process lives which does not touch its lease. */
 static void a_stopped_process_keeps_its_space_and_a_killed_one_loses_it(void **state)
 {
     struct place *p = *state;
@@ -128,7 +128,8 @@ static void a_stopped_process_keeps_its_space_and_a_killed_one_loses_it(void **s
     assert_int_equal(spaces_in(p), 0);
 }
 
-/* As from another host: a lease of another kernel, whose lock we do not see. */
+/* Makes a space that looks like another host's: a lease of another kernel, whose lock is not
+ * visible here. */
 static void make_foreign(const struct place *p, const char *name)
 {
     char path[FILE_PATH_SIZE], text[FILE_PATH_SIZE];
@@ -148,7 +149,8 @@ static void touch(const struct place *p, const char *name, time_t seconds)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* Whatever the clocks say: a lease that changes while we look on is alive, be it into the past. */
+/* Tests that clocks do not matter: a lease that changes while this process watches is alive, even
+ * if its time goes backwards. */
 static void a_space_of_another_host_goes_when_its_lease_stands_still(void **state)
 {
     struct place *p = *state;
@@ -237,8 +239,8 @@ static void a_fork_makes_a_space_of_its_own(void **state)
     assert_true(file_exists(path));
 }
 
-/* Leases of what no live process can tell: without a boot id nobody is taken for of our kernel, and
- * without any lock or look nothing is taken for dead. */
+/* Tests that without a boot id no lease counts as ours, and that without a lock or a first look
+ * nothing counts as dead. */
 static void what_cannot_be_found_out_leaves_all_in_place(void **state)
 {
     struct place *p = *state;
@@ -264,7 +266,7 @@ static void what_cannot_be_found_out_leaves_all_in_place(void **state)
     assert_int_equal(spaces_in(p), 0);
 }
 
-/* A lease that its writer could not finish says nothing: it goes by its age. */
+/* Tests that an incomplete lease, which names no owner, is removed only by its age. */
 static void an_empty_lease_goes_by_its_age(void **state)
 {
     struct place *p = *state;
@@ -281,7 +283,7 @@ static void an_empty_lease_goes_by_its_age(void **state)
     assert_int_equal(spaces_in(p), 0);
 }
 
-/* Only so many can be watched; the others have their turn when those are gone. */
+/* Only a limited number is watched at a time; the others are watched when those are gone. */
 static void more_than_can_be_watched_go_in_the_end(void **state)
 {
     struct place *p = *state;
@@ -298,8 +300,8 @@ static void more_than_can_be_watched_go_in_the_end(void **state)
     assert_int_equal(spaces_in(p), 0);
 }
 
-/* A folder of tmp/ that is none is told when it is looked through, and a name in it that is too
- * long for a path. */
+/* Tests that a tmp/ that is not a folder is reported when it is swept, and so is a name in it that
+ * is too long for a path. */
 static void a_folder_that_cannot_be_looked_through_is_told(void **state)
 {
     struct place *p = *state;
@@ -307,14 +309,14 @@ static void a_folder_that_cannot_be_looked_through_is_told(void **state)
     char path[FILE_PATH_SIZE];
     assert_ok(file_path(path, &p->err, "%s/none", p->dir.path), &p->err);
     assert_ok(scratch_space_init(&other, path, &p->err), &p->err);
-    assert_ok(scratch_space_sweep(&other, &p->err), &p->err); /* not made yet */
+    assert_ok(scratch_space_sweep(&other, &p->err), &p->err); /* it was not made yet */
     (void)temp_dir_write(&p->dir, "none", "x", 1);
     assert_fails(scratch_space_sweep(&other, &p->err), ERROR_IO, "/none cannot be read", &p->err);
     assert_fails(scratch_space_folder(&other, path, &p->err), ERROR_IO, "/none", &p->err);
     scratch_space_close(&other);
 }
 
-/* The space is taken away, and no other can be made: each way to a name says so, and works again
+/* Removes the space so that no other can be made: each function reports it, and works again
  * later. */
 static void an_owner_that_can_make_no_other_space_says_so(void **state)
 {
@@ -336,7 +338,7 @@ static void an_owner_that_can_make_no_other_space_says_so(void **state)
         }
 }
 
-/* Somebody takes each space away as soon as it is made. */
+/* Another process removes each space as soon as it is made. */
 static void a_space_that_vanishes_each_time_is_told(void **state)
 {
     struct place *p = *state;
@@ -358,7 +360,7 @@ static void a_space_that_vanishes_each_time_is_told(void **state)
     (void)failing_calls_end();
 }
 
-/* Another user of the machine may have made the name before, or a link of it. */
+/* Another user of the machine may have made the folder, or a link of that name, before. */
 static void a_link_in_the_place_of_the_folder_of_this_user_is_refused(void **state)
 {
     struct place *p = *state;
@@ -375,7 +377,7 @@ static void a_link_in_the_place_of_the_folder_of_this_user_is_refused(void **sta
     assert_fails(scratch_space_folder(&space, path, &p->err), ERROR_DENIED, "a symbolic link",
                  &p->err);
     assert_fails(scratch_space_sweep(&space, &p->err), ERROR_DENIED, "a symbolic link", &p->err);
-    assert_int_equal(rmdir(elsewhere), 0); /* so it is empty */
+    assert_int_equal(rmdir(elsewhere), 0); /* proves that it is empty */
     assert_int_equal(unlink(space.tmp), 0);
     assert_int_equal(mkdir(space.tmp, 0775), 0); /* as older versions made it */
     assert_ok(scratch_space_folder(&space, path, &p->err), &p->err);

@@ -40,7 +40,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* But for the lease of the space. */
+/* Returns the number of files without the lease. */
 static int files_in(const struct place *place)
 {
     struct error err = {0};
@@ -100,9 +100,9 @@ static void a_spare_is_handed_out_once_for_a_size_near_its_own(void **state)
     assert_int_equal(close(fd), 0);
     assert_false(spare_files_take(&spares, SIZE, path, &fd));
     add_spares(&spares, place, SPARE_COUNT);
-    add_spares(&spares, place, 1); /* the place of the last is its own */
+    add_spares(&spares, place, 1); /* the last one has its own slot */
     assert_int_equal(files_in(place), 2 + SPARE_COUNT);
-    spare_files_close(&spares); /* what was handed out stays */
+    spare_files_close(&spares); /* a spare that was handed out stays */
     assert_int_equal(files_in(place), 2);
 }
 

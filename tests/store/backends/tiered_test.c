@@ -1,4 +1,4 @@
-/* What a store of two does that no store of one does. That it is a store is in the contract tests. */
+/* Tests what only a store of two stores does. The contract tests show that it is a store. */
 #include "store/backends/tiered_place.h"
 #include "store/objects/keys.h"
 #include "store/objects/object_store.h"
@@ -118,7 +118,7 @@ static void keys_of_both_are_listed_in_one_order(void **state)
     close_tiers(&t);
 }
 
-/* What programs that are at work find when all of the fast store is gone. */
+/* Tests what working programs find when the whole fast store is gone. */
 static void what_was_flushed_outlives_the_fast_store(void **state)
 {
     (void)state;
@@ -136,12 +136,12 @@ static void what_was_flushed_outlives_the_fast_store(void **state)
     assert_false(found);
     assert_fails(store_flush(t.store, key_snapshot("r", 2).text, &t.err), ERROR_NOT_FOUND, "",
                  &t.err);
-    struct store *reader = NULL; /* which makes nothing */
+    struct store *reader = NULL; /* cannot make a store */
     assert_ok(store_open(t.uri, STORE_READ_ONLY, &reader, &t.err), &t.err);
     assert_int_equal(get_number(reader, key_snapshot("r", 1).text), 2);
     assert_listed(reader, "run/r/snapshot", "run/r/snapshot/0000000001 ");
     assert_false(file_exists(t.fast));
-    struct store *worker = NULL; /* which begins no store, but fills this one again */
+    struct store *worker = NULL; /* does not make a store, but fills this one again */
     assert_ok(store_open(t.uri, STORE_MUST_EXIST, &worker, &t.err), &t.err);
     assert_ok(put_number(worker, key_gradient("r", 1, 0).text, 1, STORE_RECOMPUTABLE, &t.err),
               &t.err);
@@ -157,12 +157,12 @@ static void what_was_flushed_outlives_the_fast_store(void **state)
     close_tiers(&t);
 }
 
-/* A fast store that is lost at the worst moments: behind a record that was just put, or just read. */
+/* A fast store that is lost at the worst moments: after a record was put, or read. */
 static struct {
     struct object_backend losing;
     const struct object_backend *real;
     const char *folder;
-    int after_puts, after_gets; /* how often it is still lost */
+    int after_puts, after_gets; /* how many more times it is lost */
 } loss;
 
 static void lose_fast(int *left)
@@ -214,13 +214,13 @@ static void a_put_outlives_a_fast_store_that_goes_meanwhile(void **state)
     assert_int_equal(loss.after_puts, 0);
     assert_int_equal(get_number(t.store, first.text), 7);
     assert_true(is_in(t.durable, first.text));
-    /* It stands there already, and is equal; before it is flushed it is gone. */
+    /* The record exists and is equal, but is gone before it is flushed. */
     put(&t, second, 8, STORE_RECOMPUTABLE);
     lose_at_work(&t, 0, 1);
     put(&t, second, 8, STORE_DURABLE);
     assert_int_equal(loss.after_gets, 0);
     assert_true(is_in(t.durable, second.text));
-    /* One that never stays is said, and not tried for ever. */
+    /* A record that always vanishes is reported, not retried for ever. */
     lose_at_work(&t, 1 << 20, 0);
     assert_fails(put_number(t.store, key_residual("r", 1, 2).text, 9, STORE_DURABLE, &t.err),
                  ERROR_IO, "vanishes whenever it is put", &t.err);
@@ -237,7 +237,7 @@ static void a_flush_compares_with_what_was_flushed(void **state)
     put(&t, key, 7, STORE_RECOMPUTABLE);
     assert_ok(store_flush(t.store, key.text, &t.err), &t.err);
     assert_ok(file_remove_all(t.fast, &t.err), &t.err);
-    put(&t, key, 8, STORE_RECOMPUTABLE); /* rule 2 was broken */
+    put(&t, key, 8, STORE_RECOMPUTABLE); /* breaks the rule "same unit, same bytes" */
     assert_fails(store_flush(t.store, key.text, &t.err), ERROR_CORRUPT, "alarm", &t.err);
     assert_fails(put_number(t.store, key.text, 7, STORE_DURABLE, &t.err), ERROR_CORRUPT, "alarm",
                  &t.err);

@@ -41,7 +41,7 @@ static void large_files_are_remembered_until_they_are_sent(void **state)
         written_files_add(&files, fd, WRITTEN_BYTES_MIN);
     assert_int_equal(files.count, WRITTEN_COUNT);
     assert_int_equal(open_descriptors(), before + WRITTEN_COUNT);
-    written_files_send(&files); /* a device takes no such order: no harm */
+    written_files_send(&files); /* a device does not accept this call, which does no harm */
     assert_int_equal(files.count, 0);
     assert_int_equal(open_descriptors(), before);
     written_files_add(&files, fd, WRITTEN_BYTES_MIN);

@@ -1,4 +1,4 @@
-/* Rows in memory and rows in a file: the same bits, whatever is asked of them. */
+/* Tests that rows in memory and rows in a file have the same bits, whatever is done with them. */
 #include "common/base/memory.h"
 #include "store/features/embedding_table.h"
 
@@ -38,7 +38,7 @@ struct made_rows {
     float value[MOST * WIDTH], first[MOST * WIDTH], second[MOST * WIDTH];
 };
 
-/* Every `step`-th node from `from` on; numbers that tell which round made them. */
+/* Makes rows of every `step`-th node from `from` on; the numbers depend on the round. */
 static const struct embedding_rows *make_rows(struct made_rows *made, uint32_t from, uint32_t step,
                                               float round)
 {
@@ -62,7 +62,7 @@ static const struct embedding_rows *make_rows(struct made_rows *made, uint32_t f
     return &made->rows;
 }
 
-/* All values, in an order that is not theirs, and twice over. */
+/* Reads all values, in another order than that of the rows, and twice. */
 static float *all_values(struct temp_store *p, const struct embedding_table *table,
                          struct thread_pool *pool)
 {
@@ -75,7 +75,8 @@ static float *all_values(struct temp_store *p, const struct embedding_table *tab
     return value;
 }
 
-/* Every third node from the first on: all numbers of its row become others, which its place tells, too. */
+/* A change of every third node from the first on: all numbers of a row change, depending on its
+ * position. */
 struct changed {
     const uint32_t *node;
     size_t size;
@@ -107,7 +108,7 @@ static enum error_code change_some(struct embedding_table *table, bool fails, st
 
 struct seen {
     uint32_t count, last;
-    size_t size; /* numbers of a row */
+    size_t size; /* numbers in a row */
     double sum;
 };
 
@@ -176,7 +177,7 @@ static void a_row_is_what_was_stored_last_or_its_first_values(void **state)
     for (int b = 0; b < 2; b++) {
         struct embedding_table *table = open_table(p, SPARSE_ADAM, budgets[b], NULL);
         float first[WIDTH], found[2 * 8];
-        const uint32_t node[2] = {10, 2}; /* 3 + 7 was stored, 2 never */
+        const uint32_t node[2] = {10, 2}; /* 3 + 7 was stored, 2 was not */
         uint32_t updates = 0;
         apply_some(p, table);
         assert_ok(embedding_table_values(table, node, 2, found, 8, NULL, &p->err), &p->err);
@@ -218,7 +219,7 @@ static void rows_where_they_are_have_the_bits_of_their_copies(void **state)
             assert_memory_equal(row + node[i] * stride, copy + (size_t)i * WIDTH,
                                 WIDTH * sizeof *row);
         memory_free(copy);
-        struct seen seen = {0}, stored = {0}; /* being read is not being stored */
+        struct seen seen = {0}, stored = {0}; /* reading a row does not store it */
         assert_ok(embedding_table_scan(table, 0, NODES, see, &seen, &p->err), &p->err);
         assert_ok(embedding_table_scan(other, 0, NODES, see, &stored, &p->err), &p->err);
         assert_int_equal(seen.count, stored.count);

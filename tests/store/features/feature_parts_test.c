@@ -1,4 +1,5 @@
-/* When shards are opened, and by which threads: out of a store without paths, in which each is fetched. */
+/* Tests when shards are opened, and by which threads, in a store without paths, where each shard is
+ * downloaded. */
 #include "common/base/memory.h"
 #include "store/backends/memory_backend.h"
 #include "store/features/feature_parts.h"
@@ -54,7 +55,7 @@ static int set_up(void **state)
                                                  .tensor = "features"};
     store_watch_begin(PART_COUNT);
     assert_ok(feature_parts_open(&config, &s.parts, &s.err), &s.err);
-    assert_int_equal(store_watch_end().calls, 1); /* for all seals */
+    assert_int_equal(store_watch_end().calls, 1); /* for all seals together */
     *state = &s;
     return 0;
 }

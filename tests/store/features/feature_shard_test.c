@@ -20,7 +20,8 @@
 static const char shard_key[] = "partition/p/part/0000000000/shard";
 static const char seal_key[] = "partition/p/part/0000000000/shard_seal";
 
-/* Blocks of no row, one row, one row short, full, one row over, and some. */
+/* Tensors of no row, one row, one row less than a block, a full block, one row more, and several
+ * blocks. */
 static const uint64_t odd_sizes[] = {0, 1, 255, 256, 257, 512, 1000};
 
 enum { ODD_COUNT = sizeof odd_sizes / sizeof *odd_sizes };
@@ -52,7 +53,7 @@ static float value_of(uint64_t tensor, uint64_t row, uint32_t column)
     return (float)(tensor * 100000 + row * 10 + column);
 }
 
-/* Tensor i has odd_sizes[i] rows of i + 1 elements; rows come in steps of `step`. */
+/* Writes tensor i with odd_sizes[i] rows of i + 1 elements, `step` rows at a time. */
 static enum error_code write_tensors(struct feature_shard_writer *writer, uint64_t step,
                                      struct error *err)
 {
@@ -149,7 +150,8 @@ static void every_row_reads_back_by_block_and_by_scan(void **state)
     }
 }
 
-/* The second build leaves the first one's folder; its seal is the same record. */
+/* Tests that a second, equal build keeps the folder of the first, because its seal is the same
+ * record. */
 static void a_shard_built_twice_is_success_and_a_different_one_is_not(void **state)
 {
     (void)state;
@@ -241,7 +243,7 @@ static void readers_leave_the_folder_as_it_is(void **state)
     assert_ok(write_shard(f.store, 64, &f.err), &f.err);
     assert_ok(store_artifact(f.store, shard_key, folder, &f.err), &f.err);
     const struct file_names before = names_in(folder);
-    /* As on read-only media, unless the test runs as root, whom no mode stops. */
+    /* Makes the folder read-only, which has no effect if the test runs as root. */
     assert_int_equal(chmod(folder, 0555), 0);
     pid_t child[3];
     for (int i = 0; i < 3; i++) {
@@ -278,7 +280,7 @@ static void readers_leave_the_folder_as_it_is(void **state)
     close_fixture(&f);
 }
 
-/* Whether opening or reading everything finds the damage. */
+/* Opens a shard and reads everything, which must find the damage. */
 static enum error_code open_and_verify(struct fixture *f)
 {
     struct feature_shard *shard = NULL;
@@ -352,7 +354,8 @@ static void a_missing_or_cut_file_is_reported(void **state)
     close_fixture(&f);
 }
 
-/* The allocation that was refused must be what is told: anything else was the host's trouble, or is a fault of ours. */
+/* Checks that a refused allocation is what is reported: any other failure is the host's, or a fault
+ * of ours. */
 static void expect_no_memory(enum error_code rc, long passed, const struct error *err)
 {
     if (rc != ERROR_NONE && rc != ERROR_NO_MEMORY)
@@ -388,9 +391,9 @@ static void every_refused_allocation_leaves_nothing(void **state)
 
 enum { BUILD_FAILED = 1, BUILD_MET_NO_FAILURE = 2, BUILD_OTHERWISE = 3 };
 
-/* What became of building a shard in a child while reads fail: BUILD_..., 0 when it succeeded all the same, or
- * less than 0 when the child was ended: RocksDB's own assertions, which Debian leaves in, do not expect that its
- * ingestion cannot read a table's last block. */
+/* Builds a shard in a child while reads fail. Returns BUILD_..., 0 if it succeeded nevertheless, or
+ * less than 0 if the child was killed: Debian leaves RocksDB's assertions in, and they do not
+ * expect that an ingestion cannot read the last block of a table. */
 static int build_with_failing_read(struct fixture *f, long passed, long count)
 {
     const pid_t child = fork();
@@ -409,8 +412,9 @@ static int build_with_failing_read(struct fixture *f, long passed, long count)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* RocksDB swallows some errors of reading while it takes a table in, and would know a database that nobody can
- * read: whichever read fails, the shard is right, or there is none and the next attempt is right. */
+/* RocksDB swallows some read errors during ingestion, and would leave a database that cannot be
+ * read. Whichever read fails, the shard is right, or there is none and the next attempt is
+ * right. */
 static void whichever_read_fails_while_building_no_bad_shard_is_sealed(void **state)
 {
     (void)state;
@@ -423,7 +427,7 @@ static void whichever_read_fails_while_building_no_bad_shard_is_sealed(void **st
             assert_ok(write_shard(f.store, 64, &f.err), &f.err);
         assert_ok(open_and_verify(&f), &f.err);
         struct feature_shard *shard = open_shard(&f);
-        assert_shard(shard); /* by key: a scan would not notice */
+        assert_shard(shard); /* by key, because a scan would not notice */
         feature_shard_close(shard);
         close_fixture(&f);
         assert_true(passed < 1000);
@@ -443,7 +447,7 @@ static void a_disk_that_never_reads_back_is_an_io_error(void **state)
     close_fixture(&f);
 }
 
-/* Without a second name for a table (SMB) RocksDB copies it. */
+/* Tests a file system without hard links (SMB), where RocksDB copies the table. */
 static void a_shard_is_built_without_hard_links(void **state)
 {
     (void)state;
@@ -486,7 +490,7 @@ static void whichever_read_fails_once_while_reading_is_tried_again(void **state)
     close_fixture(&f);
 }
 
-/* What a power cut or a bad disk left under the name, sealed or not, is replaced by who builds the same again. */
+/* Tests that a build replaces what a power cut or a bad disk left under the key, sealed or not. */
 static void a_damaged_shard_makes_way_when_it_is_built_again(void **state)
 {
     (void)state;
@@ -505,7 +509,7 @@ static void a_damaged_shard_makes_way_when_it_is_built_again(void **state)
     }
 }
 
-/* Two parts of equal shape, as a hash partition of even size makes them. */
+/* Writes one of two parts of equal shape, as a hash partition of even size makes them. */
 static void write_part(struct fixture *f, int part)
 {
     struct feature_shard_writer *writer = NULL;
@@ -524,8 +528,8 @@ static void write_part(struct fixture *f, int part)
     assert_ok(feature_shard_writer_finish(writer, &f->err), &f->err);
 }
 
-/* Folders that changed places: every file in them is whole, and each library and list of files content. A block
- * that is read alone has to know where it belongs. */
+/* Exchanges two folders: every file in them is whole and matches its list, so only a block's hash
+ * can show that it is in the wrong place. */
 static void a_shard_in_the_place_of_another_is_refused_block_by_block(void **state)
 {
     (void)state;
@@ -556,7 +560,7 @@ static void a_shard_in_the_place_of_another_is_refused_block_by_block(void **sta
     close_fixture(&f);
 }
 
-/* A full disk is told as one at once: another attempt takes as much. */
+/* Tests that a full disk is reported at once, since another attempt would need as much space. */
 static void a_full_disk_is_no_trouble_of_the_device(void **state)
 {
     (void)state;

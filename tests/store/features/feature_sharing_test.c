@@ -90,7 +90,8 @@ static bool rows_are_right(struct feature_source *source)
     return true;
 }
 
-/* The second finds what the first has filled: the shards are gone by then. */
+/* Tests that the second process uses the array that the first has filled: the shards are gone by
+ * then. */
 static void the_second_of_a_host_reads_no_shard(void **state)
 {
     const struct temp_store *temp = *state;
@@ -127,7 +128,7 @@ static void the_second_of_a_host_reads_no_shard(void **state)
                  "partition/p/part/0000000000/shard", &err);
 }
 
-/* Of other rows, or of the same in another form, there is another array. */
+/* Tests that other rows, or the same in another form, have another array. */
 static void unlike_rows_are_not_shared(void **state)
 {
     struct feature_source_config config = config_of(state);
@@ -157,7 +158,8 @@ static void small_arrays_are_counted_whole(void **state)
                      SHARED_AREA_BYTES_MIN - 1);
 }
 
-/* Half the rows are in the budget of each of two: together they hold all, if they can share; else neither does. */
+/* Tests two processes, each with a budget for half the rows: together they hold all if they can
+ * share, and otherwise neither does. */
 static void a_portion_has_to_fit_when_it_is_shared_and_all_when_not(void **state)
 {
     struct feature_source_config config = config_of(state);
@@ -180,7 +182,7 @@ static void a_portion_has_to_fit_when_it_is_shared_and_all_when_not(void **state
     config.budget_bytes = ALL_BYTES;
     assert_ok(feature_source_open(&config, &source, &err), &err);
     assert_true(feature_source_is_resident(source));
-    assert_int_equal(feature_source_bytes(source), ALL_BYTES); /* private: all of it counts */
+    assert_int_equal(feature_source_bytes(source), ALL_BYTES); /* private, so all of it counts */
     feature_source_close(source);
 }
 

@@ -1,5 +1,6 @@
 /*
- * feature_source_fixture - a tensor in parts of odd sizes, sources of it within any budget, and what they must give.
+ * feature_source_fixture - a tensor in parts of odd sizes, sources of it within any budget, and the
+ * expected rows.
  */
 #ifndef TESTS_STORE_FEATURES_FEATURE_SOURCE_FIXTURE_H
 #define TESTS_STORE_FEATURES_FEATURE_SOURCE_FIXTURE_H
@@ -15,7 +16,7 @@
 
 enum { PART_COUNT = 6, NODE_COUNT = 3000, DIM = 5, BATCH_SIZE_MAX = 700 };
 
-/* Parts of 0, 1, 256, 257, 0 and 2486 rows. */
+/* The parts have 0, 1, 256, 257, 0 and 2486 rows. */
 static const uint32_t bounds[PART_COUNT + 1] = {0, 0, 1, 257, 514, 514, NODE_COUNT};
 
 static const uint64_t all_bytes = (uint64_t)NODE_COUNT * DIM * sizeof(float);
@@ -31,7 +32,7 @@ static inline float value_of(uint32_t node, uint32_t column)
     return (float)(node * 10 + column);
 }
 
-/* The weights that layers of infer are computed with. */
+/* The weights that the layers of infer were computed with. */
 static const struct weights_identity of_run = {
     .version = 3, .snapshot_version = 5, .sum = {{9, 8, 7}}};
 
@@ -100,7 +101,7 @@ static inline struct feature_source *open_source(struct fixture *f, uint64_t bud
     return source;
 }
 
-/* Batch `number`: nodes in any order, with repeats, the last one always among them. */
+/* Makes batch `number`: nodes in any order, with repeats, always with the last node. */
 static inline size_t make_batch(uint64_t number, size_t count_max, uint32_t node[BATCH_SIZE_MAX])
 {
     const struct random_stream stream = {.seed = number};

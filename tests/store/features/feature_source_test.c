@@ -70,7 +70,7 @@ static void in_bf16_rows_are_rounded_and_take_half_the_bytes(void **state)
     close_fixture(&f);
 }
 
-/* The value of an element after it was stored in half the bytes. */
+/* Returns the value of an element after it was stored in half the bytes. */
 static float stored_value(enum tensor_type type, uint32_t node, uint32_t column)
 {
     const float value = value_of(node, column);
@@ -194,7 +194,7 @@ static void no_batch_and_unknown_nodes_are_told_apart(void **state)
     close_fixture(&f);
 }
 
-/* Rows that were fetched are given back, and the next fetch finds the same. */
+/* Tests that the memory of fetched rows is freed, and that the next fetch finds the same rows. */
 static void a_source_that_rests_holds_nothing(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void a_source_that_rests_holds_nothing(void **state)
     close_fixture(&f);
 }
 
-/* For those who read blocks alone nothing is held, whatever the budget. */
+/* Tests that a reader of single blocks holds no rows, whatever the budget. */
 static void a_source_that_is_only_read_is_not_resident(void **state)
 {
     (void)state;
@@ -345,7 +345,7 @@ static void damage_is_named_and_never_served(void **state)
         }
         assert_int_equal(rc, ERROR_CORRUPT);
         assert_non_null(strstr(f.err.message, "partition/p/part/0000000005/shard"));
-        /* asking again does not find the broken block in the cache */
+        /* a second fetch does not find the broken block in the cache */
         assert_int_equal(feature_source_fetch(source, node, count, &rows, &f.err), ERROR_CORRUPT);
         failed++;
     }

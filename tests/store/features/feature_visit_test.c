@@ -22,7 +22,7 @@ static void see(void *context, const struct feature_visit *visit)
         const uint32_t node = seen->node[visit->place[i]];
         assert_true(node >= seen->last);
         seen->last = node;
-        float row[DIM]; /* from any address */
+        float row[DIM]; /* the row may be unaligned */
         memcpy(row, visit->row[i], sizeof row);
         for (uint32_t c = 0; c < DIM; c++)
             assert_true(row[c] == value_of(node, c));
@@ -66,7 +66,7 @@ static void cached_rows_change_nothing_but_the_reads(void **state)
     const long blocks = memory_live_blocks();
     struct feature_source *source = open_source(&f, budget);
     for (uint32_t i = 0; i < NODE_COUNT; i++)
-        node[i] = (i * 1999 + 7) % NODE_COUNT; /* 1999 is prime: each once */
+        node[i] = (i * 1999 + 7) % NODE_COUNT; /* 1999 is prime, so each node occurs once */
     for (size_t count = 1; count <= NODE_COUNT; count += 333) {
         assert_ok(feature_source_cache(source, node, count, budget, &f.err), &f.err);
         assert_true(feature_source_bytes(source) <= budget);

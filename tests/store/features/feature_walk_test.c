@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Blocks of 100 KB, as of a graph with 100 features. */
+/* Blocks have 100 KB, as in a graph with 100 features. */
 enum { NODE_COUNT = 6000, DIM = 100, MOST_STRIPES = 64 };
 
 static const uint32_t bounds[] = {0, 2500, NODE_COUNT};
@@ -72,7 +72,7 @@ static void check_row(const void *row, uint32_t node, enum precision precision)
     }
 }
 
-/* Every `step`th node, from the last one down. */
+/* Picks every `step`th node, from the last one down. */
 static size_t pick_nodes(uint32_t *node, uint32_t step)
 {
     size_t count = 0;
@@ -99,7 +99,7 @@ static size_t take_stripes(struct feature_walk *walk, struct feature_stripe *str
     return taken;
 }
 
-/* All stripes are taken before the first is read, and they are read from the last to the first. */
+/* Takes all stripes before it reads the first, and reads them from the last to the first. */
 static void check_walk(struct feature_source *source, const uint32_t *node, size_t count,
                        enum precision precision)
 {
@@ -132,7 +132,7 @@ static void check_precision(struct store *store, enum precision precision)
     struct feature_source *source = open_source(store, precision);
     for (uint32_t step = 1; step < 800; step = 3 * step + 1)
         check_walk(source, node, pick_nodes(node, step), precision);
-    for (uint32_t i = 0; i < 500; i++) /* all of some blocks, and some of others */
+    for (uint32_t i = 0; i < 500; i++) /* all rows of some blocks, and some rows of others */
         kept[i] = i < 300 ? 2500 + i : 8 * i;
     assert_ok(feature_source_cache(source, kept, 500, 1000000, &err), &err);
     assert_int_equal(feature_source_cached(source), 500);

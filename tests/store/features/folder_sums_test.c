@@ -1,4 +1,5 @@
-/* The list of a folder's files: what differs is named, and what is no list is none. */
+/* Tests the list of a folder's files: a file that differs is named, and a malformed list is
+ * refused. */
 #include "common/base/checksum.h"
 #include "common/base/memory.h"
 #include "store/features/folder_sums.h"
@@ -16,7 +17,7 @@ static void write_folder(const struct temp_dir *dir)
     struct error err = {0};
     (void)temp_dir_write(dir, "a.sst", "table", 5);
     (void)temp_dir_write(dir, "MANIFEST", "manifest", 8);
-    (void)temp_dir_write(dir, ".sst", "no table", 8); /* a suffix is no name */
+    (void)temp_dir_write(dir, ".sst", "no table", 8); /* only a suffix, so it is no table */
     assert_ok(folder_sums_write(dir->path, &err), &err);
     assert_ok(folder_sums_check(dir->path, "x", true, &err), &err);
     assert_ok(folder_sums_check(dir->path, "x", false, &err), &err);
@@ -28,7 +29,7 @@ static void what_differs_is_named(void **state)
     struct error err = {0};
     static const struct {
         const char *name, *text, *message;
-        bool without_tables; /* found even when tables are not hashed */
+        bool without_tables; /* found even if tables are not hashed */
     } changes[] = {
         {"MANIFEST", "manifesT", "artifact x: file MANIFEST: expected 8 bytes", true},
         {"MANIFEST", "manifest.", "found 9 with", true},
@@ -44,7 +45,7 @@ static void what_differs_is_named(void **state)
         assert_int_equal(folder_sums_check(dir->path, "x", false, &err),
                          changes[i].without_tables ? ERROR_CORRUPT : ERROR_NONE);
     }
-    static char large[20 << 10]; /* longer than the end that is always hashed */
+    static char large[20 << 10]; /* longer than the end, which is always hashed */
     (void)temp_dir_write(dir, "b.sst", large, sizeof large);
     write_folder(dir);
     large[0] = 1;
@@ -67,7 +68,7 @@ static void what_differs_is_named(void **state)
     assert_int_equal(memory_live_blocks(), 0);
 }
 
-/* `lines` with the hash that ends a list. */
+/* Writes `lines` followed by their hash, which ends a list. */
 static void write_list(const struct temp_dir *dir, const char *lines)
 {
     char text[1024], digits[CHECKSUM_TEXT_SIZE];

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Batch of `count` nodes below `node_count`, with repeats when the range is small. */
+/* Checks a batch of `count` nodes below `node_count`; a small range gives repeats. */
 static void check_order(struct row_order *order, uint32_t node_count, size_t count)
 {
     struct error err = {0};
@@ -21,7 +21,7 @@ static void check_order(struct row_order *order, uint32_t node_count, size_t cou
         const uint32_t place = order->place[i], before = order->place[i ? i - 1 : 0];
         assert_true(place < count && !found[place]);
         found[place] = true;
-        if (i > 0) /* ascending, and equal ones in the order they came in */
+        if (i > 0) /* ascending, and equal nodes in their order */
             assert_true(node[before] < node[place] ||
                         (node[before] == node[place] && before < place));
     }

@@ -1,4 +1,5 @@
-/* Bytes of a table that were flipped: refused by name, or without consequence; RocksDB never sees what it asserts of. */
+/* Tests that flipped bytes of a table are refused by name or have no effect, and that RocksDB never
+ * reads bytes that would fail its assertions. */
 #include "common/base/file.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
@@ -20,7 +21,7 @@ struct fixture {
     struct error err;
     uint32_t dim;
     uint64_t row_count;
-    char table[FILE_PATH_SIZE]; /* of the shard's one tensor */
+    char table[FILE_PATH_SIZE]; /* of the only tensor in the shard */
     uint64_t table_size;
 };
 
@@ -85,7 +86,8 @@ static void assert_rows(const struct fixture *f, const float *rows)
             assert_true(rows[r * f->dim + c] == value_of(r, c));
 }
 
-/* Opened and read, the damaged shard gives the right rows or ERROR_CORRUPT; verified, always that. */
+/* Checks that reading the damaged shard gives the right rows or ERROR_CORRUPT, and that verifying
+ * it gives ERROR_CORRUPT. */
 static void assert_refused_or_right(struct fixture *f, uint64_t byte)
 {
     struct feature_shard *shard = NULL;
@@ -122,8 +124,8 @@ static void any_byte_of_a_small_table(void **state)
     close_fixture(&f);
 }
 
-/* A block is its key, its value with a hash, and then, covered by RocksDB's checksum alone, where they lie. The first
- * three blocks are not in what is checked when the shard is opened. */
+/* A block has its key, its value with a hash, and the index of both, which only RocksDB's checksum
+ * covers. The first three blocks are not among the bytes that opening a shard checks. */
 static void what_lies_between_the_values_of_a_large_table(void **state)
 {
     (void)state;

@@ -22,7 +22,7 @@ enum { CHILDREN = 5 };
 static const char place[] = "artifact-cache";
 static const struct checksum seal_a = {{1}}, seal_b = {{2}};
 
-/* A store without paths, so that whatever is read is fetched. */
+/* A store without paths, so that every artifact is downloaded. */
 struct scene {
     struct temp_dir dir;
     struct store *store;
@@ -84,7 +84,7 @@ static enum error_code count_name(void *context, const char *name, struct error 
     return ERROR_NONE;
 }
 
-/* Copies and their locks. */
+/* Counts copies and their locks. */
 static int count_files(struct scene *s)
 {
     char folder[FILE_PATH_SIZE];
@@ -114,10 +114,10 @@ static void a_copy_is_fetched_once_and_hashed_meanwhile(void **state)
     assert_ok(acquire(s, "p/folder", &seal_a, &first), &s->err);
     assert_true(first.is_fresh && reads(first.path, "one", "abc"));
     artifact_release(&first);
-    assert_ok(acquire(s, "p/file", &seal_a, &first), &s->err); /* it stays for the next */
+    assert_ok(acquire(s, "p/file", &seal_a, &first), &s->err); /* it stays for the next reader */
     assert_false(first.is_fresh);
     artifact_release(&first);
-    assert_ok(acquire(s, "p/file", &seal_b, &first), &s->err); /* sealed anew: other bytes */
+    assert_ok(acquire(s, "p/file", &seal_b, &first), &s->err); /* a new seal, so other bytes */
     assert_true(first.is_fresh);
     artifact_release(&first);
     assert_int_equal(count_files(s), 6);
@@ -139,7 +139,8 @@ static void without_a_seal_it_is_of_one_caller(void **state)
     assert_int_equal(count_files(s), 0);
 }
 
-/* What was removed, or lies in another store alone, is to be made, whatever copies there are. */
+/* Tests that an artifact which was removed, or exists only in another store, counts as missing
+ * although there is a copy. */
 static void a_copy_does_not_stand_for_what_the_store_lacks(void **state)
 {
     struct scene *s = *state;
@@ -171,7 +172,7 @@ static void past_the_cache_it_is_what_the_store_has(void **state)
     assert_ok(acquire(s, "p/a", &seal_a, &handle), &s->err);
     assert_true(handle.is_fresh && reads(handle.path, "", "damaged"));
     artifact_release(&handle);
-    assert_int_equal(count_files(s), 2); /* the copy and its lock; the other one is gone */
+    assert_int_equal(count_files(s), 2); /* the copy and its lock; the other copy is gone */
 }
 
 static void a_damaged_copy_is_fetched_anew(void **state)
@@ -186,12 +187,12 @@ static void a_damaged_copy_is_fetched_anew(void **state)
     assert_int_equal(count_files(s), 0);
     assert_ok(acquire(s, "p/file", &seal_a, &handle), &s->err);
     assert_true(handle.is_fresh && reads(handle.path, "", "0123456789"));
-    artifact_discard(&user); /* the name is another's by now */
+    artifact_discard(&user); /* the name belongs to another copy now */
     assert_true(reads(handle.path, "", "0123456789"));
     artifact_release(&handle);
 }
 
-/* 100 bytes are in the budget. */
+/* Tests a budget of 100 bytes. */
 static void unused_ones_make_room_the_longest_unused_first(void **state)
 {
     struct scene *s = *state;
@@ -207,15 +208,15 @@ static void unused_ones_make_room_the_longest_unused_first(void **state)
     assert_ok(acquire(s, "p/1", &seal_a, &b), &s->err);
     artifact_release(&a);
     artifact_release(&b);
-    (void)usleep(20000); /* file times have the grain of the kernel's clock */
-    assert_ok(acquire(s, "p/0", &seal_a, &a), &s->err); /* used last now */
+    (void)usleep(20000); /* file times have the resolution of the kernel's clock */
+    assert_ok(acquire(s, "p/0", &seal_a, &a), &s->err); /* now the last one used */
     assert_false(a.is_fresh);
     artifact_release(&a);
-    assert_ok(acquire(s, "p/2", &seal_a, &c), &s->err); /* 1 makes way */
+    assert_ok(acquire(s, "p/2", &seal_a, &c), &s->err); /* copy 1 is removed */
     assert_int_equal(count_files(s), 4);
     assert_ok(acquire(s, "p/0", &seal_a, &a), &s->err);
     assert_false(a.is_fresh);
-    /* all in use: over the budget, and it goes when it is released */
+    /* all are in use: this one exceeds the budget and is removed when it is released */
     assert_ok(acquire(s, "p/3", &seal_a, &d), &s->err);
     assert_true(reads(d.path, "", "0123456789012345678901234567890123456789"));
     assert_int_equal(count_files(s), 6);
@@ -242,7 +243,7 @@ static void processes_wait_for_one_that_fetches(void **state)
         if (child[i] == 0) {
             const bool good = acquire(s, "p/folder", &seal_a, &handle) == ERROR_NONE &&
                               reads(handle.path, "one", "abc");
-            (void)raise(good ? SIGKILL : SIGTERM); /* with the copy in use */
+            (void)raise(good ? SIGKILL : SIGTERM); /* while the copy is in use */
         }
     }
     for (int i = 0; i < CHILDREN; i++) {
@@ -256,9 +257,9 @@ static void processes_wait_for_one_that_fetches(void **state)
     artifact_release(&handle);
 }
 
-/* --- fetchers that do not get on --- */
+/* --- downloads without progress --- */
 
-/* Of a backend in front of the memory: what a child does before each piece. */
+/* A backend on top of memory, in which a child calls a function before each piece. */
 static void (*before_piece)(void);
 static bool is_child;
 
@@ -281,7 +282,7 @@ static void dawdle(void)
     clock_sleep_ms(150);
 }
 
-/* Whether there is a lock, and something of a copy. */
+/* Returns whether there is a lock, and part of a copy. */
 static bool has_begun(struct scene *s)
 {
     char folder[FILE_PATH_SIZE];
@@ -290,7 +291,7 @@ static bool has_begun(struct scene *s)
     return file_exists(folder) && count_files(s) >= 2;
 }
 
-/* A child that fetches "p/file" of ten bytes, byte by byte. */
+/* Starts a child that downloads the ten bytes of "p/file" one by one. */
 static pid_t start_fetcher(struct scene *s, void (*before)(void))
 {
     before_piece = before;
@@ -333,7 +334,7 @@ static void one_that_hangs_is_waited_for_no_longer(void **state)
     assert_ok(acquire(&slow, "p/file", &seal_a, &own), &s->err);
     assert_in_range(clock_ms() - begin, 150, 20000);
     assert_true(own.is_copy && own.is_fresh && own.goes && reads(own.path, "", "0123456789"));
-    while (!WIFSIGNALED(status)) { /* it goes on where it stopped */
+    while (!WIFSIGNALED(status)) { /* it continues where it stopped */
         assert_int_equal(kill(child, SIGCONT), 0);
         must(waitpid(child, &status, WUNTRACED) == child);
     }
@@ -353,7 +354,7 @@ static void one_that_is_slow_is_waited_for(void **state)
     struct artifact_handle handle;
     int status = 0;
     publish(s, "p/file", false, "0123456789");
-    slow.store = open_slowly(s, 1000); /* of all its pieces it takes longer */
+    slow.store = open_slowly(s, 1000); /* shorter than the time for all pieces */
     const pid_t child = start_fetcher(&slow, dawdle);
     assert_ok(acquire(&slow, "p/file", &seal_a, &handle), &s->err);
     assert_false(handle.is_fresh || handle.goes);
@@ -385,7 +386,8 @@ static void one_that_dies_is_followed_by_the_next(void **state)
     store_close(slow.store);
 }
 
-/* More than two pieces in memory hold, with an end of its own: read by a thread while the one before is hashed. */
+/* Tests a file of more than two pieces, whose last one is shorter: a thread reads each while the
+ * one before is hashed. */
 static void a_large_file_comes_piece_by_piece(void **state)
 {
     struct scene *s = *state;

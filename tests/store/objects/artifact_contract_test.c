@@ -1,4 +1,4 @@
-/* What every backend promises of artifacts and lists. */
+/* Tests the contract of artifacts and lists on every backend. */
 #include "common/base/memory.h"
 #include "store/objects/artifact_cache.h"
 #include "store/objects/object_store.h"
@@ -60,7 +60,7 @@ static void removing_takes_records_artifacts_and_empty_folders(void **state)
     }
 }
 
-/* What a reader finds in a file of an artifact, wherever it lies. */
+/* Checks the content of a file of an artifact, wherever its bytes are. */
 static void assert_file(struct store *store, const char *key, const char *file,
                         const char *expected)
 {
@@ -149,7 +149,7 @@ static void files_of_an_artifact_are_read_by_ranges(void **state)
     }
 }
 
-/* Two keys a page. */
+/* A page of two keys. */
 struct page {
     char text[200], last[64];
     int count;

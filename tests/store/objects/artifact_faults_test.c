@@ -1,5 +1,6 @@
-/* Shards and topologies whose n-th store call fails, for every n: built for the first time, again, and over a damaged one;
- * opened and verified. See tests/stages/fault_walk.h. */
+/* Tests shards and topologies with a store whose n-th call fails, for every n: while they are built
+ * for the first time, again, and over a damaged one, and while they are opened and verified. See
+ * tests/stages/fault_walk.h. */
 #include "store/backends/directory.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
@@ -105,7 +106,7 @@ static enum error_code verify_topology(void *context, struct error *err)
     return topology_seal_verify(scene->store, "p", 0, err);
 }
 
-/* --- what is there before --- */
+/* --- the state before --- */
 
 static void remove_all(void *context)
 {
@@ -121,7 +122,8 @@ static void keep_all(void *context)
     (void)context;
 }
 
-/* As a power cut or a disk leaves it: the artifact is no more what its seal says, or has none. */
+/* Damages the artifact as a power cut or a disk does: it no longer matches its seal, or has
+ * none. */
 static void damage_shard(void *context)
 {
     const struct scene *scene = context;
@@ -167,7 +169,7 @@ static void whichever_store_call_fails_an_artifact_is_whole_or_told(void **state
                                         .prefix = "partition/p",
                                         .attempt = walks[i].attempt,
                                         .undo = walks[i].undo};
-        fault_walk_some(&walk, 1, 2); /* RocksDB takes its time */
+        fault_walk_some(&walk, 1, 2); /* RocksDB is slow */
     }
     struct error err = {0};
     assert_ok(verify_topology(scene, &err), &err);
@@ -175,7 +177,8 @@ static void whichever_store_call_fails_an_artifact_is_whole_or_told(void **state
     assert_ok(verify_shard(scene, &err), &err);
 }
 
-/* Whatever the host refuses while one is opened and read: it is told, and nothing stays open. */
+/* Tests that any failure of the host during opening and reading is reported, and leaves nothing
+ * open. */
 static void whichever_call_fails_while_reading_it_is_told(void **state)
 {
     struct scene *scene = *state;

@@ -1,5 +1,6 @@
 /*
- * contract_fixture - a store on each backend in turn, for tests of what all of them promise.
+ * contract_fixture - a store on each backend in turn, for tests of the contract that all of them
+ * keep.
  */
 #ifndef TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
 #define TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
@@ -22,9 +23,9 @@ struct fixture;
 
 struct backend_case {
     const char *scheme; /* of the address */
-    /* Puts `size` bytes where the record lies, as a crash or a bad disk would. */
+    /* Overwrites a record with `size` bytes, as a crash or a bad disk would. */
     void (*damage)(const struct fixture *f, const char *key, const void *bytes, size_t size);
-    /* The address of a fresh store; false when there is no such backend here. */
+    /* Writes the address of a fresh store. Returns false if this machine has no such backend. */
     bool (*name)(const struct fixture *f, char uri[FILE_PATH_SIZE]);
 };
 
@@ -104,7 +105,7 @@ static inline bool name_in_cluster(const struct fixture *f, char uri[FILE_PATH_S
     return cluster != NULL;
 }
 
-/* A fast store that is a folder has a bucket behind it, if there is one here. */
+/* Names a store with a folder as fast store and a bucket as durable one, if there is one here. */
 static inline bool name_in_tiers(const struct fixture *f, char uri[FILE_PATH_SIZE])
 {
     char durable[FILE_PATH_SIZE];
@@ -132,7 +133,7 @@ static inline void close_fixture(struct fixture *f)
     temp_dir_remove(&f->dir);
 }
 
-/* Runs what follows with a fixture `f` on each backend that there is here. */
+/* Runs the block that follows with a fixture `f` on each backend that this machine has. */
 #define FOR_EACH_BACKEND                                                                           \
     for (size_t case_index = 0; case_index < sizeof cases / sizeof *cases; case_index++)           \
         for (struct fixture f = open_fixture(&cases[case_index]); f.store;                         \
@@ -164,7 +165,7 @@ static inline uint32_t get_number(struct store *store, const char *key)
     return value;
 }
 
-/* Keys as store_list() gives them; a star behind those of artifacts. */
+/* The keys that store_list() visits; those of artifacts end with a star. */
 struct keys {
     char text[2048];
 };
@@ -243,7 +244,7 @@ static inline void damage_in_cluster(const struct fixture *f, const char *key, c
     cluster_store_damage(inner, key, bytes, size);
 }
 
-/* In the store where it is read. */
+/* Damages the record in the store from which it is read. */
 static inline void damage_in_tier(const struct fixture *f, const char *key, const void *bytes,
                                   size_t size)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- a small record, made by the encoder --- */
+/* --- a small record, made by record_encode_head() --- */
 
 enum { SMALL_SIZE_MAX = 1024 };
 
@@ -59,7 +59,7 @@ static enum error_code decode(const struct bytes *bytes, struct record_view *vie
     return record_decode(bytes->data, bytes->size, "run/x/weights/1", "x", view, err);
 }
 
-/* Makes a header that was changed on purpose pass its own hashes again. */
+/* Computes the hashes again after a header was changed, so that they match. */
 static void rehash(struct bytes *bytes)
 {
     const struct checksum sum = checksum_of(bytes->data + 128, bytes->size - 128);
@@ -117,7 +117,8 @@ static void the_bytes_are_those_of_the_drawing(void **state)
     assert_memory_equal(bytes.data + 32, owner.bytes, 16);
     assert_memory_equal(bytes.data + 48, key.bytes, 16);
     assert_memory_equal(bytes.data + 128, "number\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\x03", 25);
-    /* 128 + 4 * 32 = 256: the first section; the empty one and "half" at 320; "text" at 384 */
+    /* the first section is at 128 + 4 * 32 = 256; "half" after the empty one at 320; "text" at
+     * 384 */
     assert_memory_equal(bytes.data + 256, numbers, sizeof numbers);
     assert_memory_equal(bytes.data + 320, halves, sizeof halves);
     assert_memory_equal(bytes.data + 384, "hello", 5);
@@ -161,7 +162,8 @@ static void a_record_cut_short_or_grown_is_found_at_every_length(void **state)
     }
 }
 
-/* What was written is expected, what lies there is found: the hashes of the sound record stand first. */
+/* Tests that messages name the hash of the sound record as expected, and that of the damaged one as
+ * found. */
 static void damage_is_told_as_found(void **state)
 {
     (void)state;
@@ -197,7 +199,8 @@ static void a_record_under_another_key_or_owner_is_refused(void **state)
     assert_ok(record_decode(bytes.data, bytes.size, "run/x/weights/1", NULL, &view, &err), &err);
 }
 
-/* What passes all hashes and is still wrong: a program with a bug, or of a later time. */
+/* Tests headers that are wrong although all hashes match: written by a faulty program, or by a
+ * later version. */
 static void a_header_that_lies_with_right_hashes_is_refused(void **state)
 {
     (void)state;
@@ -217,7 +220,7 @@ static void a_header_that_lies_with_right_hashes_is_refused(void **state)
         {140, 7, "offset 128: expected a section's name"},
         {144, 0, "offset 144: section number: expected an element type, found 0"},
         {144, 9, "offset 144: section number: expected an element type, found 9"},
-        {144, 4, NULL}, /* three numbers of 8 bytes reach into zeros, which nothing forbids */
+        {144, 4, NULL}, /* three numbers of 8 bytes, the last in the padding, are allowed */
         {148, 1, "offset 148: reserved word"},
         {152, 4, NULL},
         {152, 400, "offset 256: section number: expected 400 elements of 4 bytes"},

@@ -1,5 +1,5 @@
-/* What every backend of the store promises; one suite over a table of backends. store_race_test.c has what they promise
- * to many at once. */
+/* Tests the contract of every backend, one suite over a table of backends. store_race_test.c tests
+ * the contract between many processes and threads. */
 #include "common/base/memory.h"
 #include "store/objects/object_store.h"
 
@@ -52,7 +52,7 @@ static void small_and_big_records_are_aligned_and_equal(void **state)
                       &f.err);
             const long blocks = memory_live_blocks();
             assert_ok(store_get(f.store, key, "owner", &view, &f.err), &f.err);
-            /* how is the backend's own affair, but on a local disk big files are not copied */
+            /* how it is read is up to the backend, but on a local disk large files are mapped */
             if (store_capabilities(f.store) & STORE_IS_LOCAL)
                 assert_int_equal(view.mapped, view.size >= 1 << 20);
             assert_int_equal((uintptr_t)view.data % 64, 0);
@@ -68,8 +68,8 @@ static void small_and_big_records_are_aligned_and_equal(void **state)
     free(value);
 }
 
-/* A worker prepares, sends and lets go between records; sizes go up and down, so that what was prepared is
- * cut. */
+/* A worker prepares, sends and drops between records. Sizes grow and shrink, so that spare files
+ * are truncated. */
 static void records_are_whole_whatever_was_prepared_or_let_go(void **state)
 {
     (void)state;
@@ -199,7 +199,8 @@ static void keys_that_are_no_keys_are_refused(void **state)
             assert_fails(store_switch_get(f.store, bad[i], text, sizeof text, &f.err),
                          ERROR_INVALID, "key", &f.err);
         }
-        /* A folder has files of that name, so it takes no such key; others may. */
+        /* A folder has files of that name, so it refuses such a key; other backends may accept
+         * it. */
         const enum error_code of_folder =
             store_capabilities(f.store) & STORE_HAS_PATHS ? ERROR_INVALID : ERROR_NONE;
         assert_int_equal(put_number(f.store, "a.record", 1, STORE_RECOMPUTABLE, &f.err), of_folder);

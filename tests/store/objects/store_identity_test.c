@@ -92,7 +92,7 @@ static void all_who_ask_at_once_get_the_same(void **state)
     }
 }
 
-/* It names nothing that a new one could not name. */
+/* Tests that a damaged identity is replaced, because nothing can be found with it. */
 static void a_damaged_identity_is_drawn_again(void **state)
 {
     (void)state;
@@ -111,7 +111,8 @@ static void a_damaged_identity_is_drawn_again(void **state)
     temp_dir_remove(&dir);
 }
 
-/* Whole, and yet none: not what anybody draws, so it is not ours to replace. */
+/* Tests a sound record whose text is not an identity: it is not ours, so it is reported and
+ * kept. */
 static void what_is_no_identity_is_told(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* store_locate_test - an address tells where it leads without being opened. */
+/* store_locate_test - tests that the folders and ports of a store are found from its address,
+ * without opening it. */
 #include "store/backends/backend_list.h"
 #include "store/objects/object_store.h"
 
@@ -93,7 +94,7 @@ static void an_address_that_is_none_is_refused_as_when_it_is_opened(void **state
     }
 }
 
-/* Each backend that is shown to people is in the list that messages have. */
+/* Tests that messages list each backend that people should see. */
 static void the_addresses_of_messages_are_those_of_the_table(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What every backend of the store promises to many at once: threads and processes that put and remove the same. */
+/* Tests the contract of every backend between many threads and processes that put and remove the
+ * same keys. */
 #include "tests/store/objects/contract_fixture.h"
 
 #include <pthread.h>
@@ -13,7 +14,7 @@ enum { WRITER_COUNT = 4, RACE_COUNT = 50 };
 struct writer {
     struct store *store;
     const char *name;
-    uint32_t value; /* added to the race's number */
+    uint32_t value; /* added to the number of the race */
     int won, alarmed, failed;
 };
 
@@ -75,7 +76,7 @@ static void threads_that_put_different_records_raise_the_alarm(void **state)
     }
 }
 
-/* Damage under the final name, met by several writers at once: one content wins, whole. */
+/* Several writers find a damaged record at once: one content wins, whole. */
 static void threads_mend_a_damaged_record_once(void **state)
 {
     (void)state;
@@ -99,7 +100,7 @@ static void threads_mend_a_damaged_record_once(void **state)
     }
 }
 
-/* In a child; *writer is shared with the parent. */
+/* Runs in a child; the parent shares *writer. */
 static int write_in_child(const struct fixture *f, struct writer *writer)
 {
     struct error err = {0};
@@ -131,7 +132,8 @@ static void race_in_processes(const struct fixture *f, struct writer *writer, ui
     }
 }
 
-/* Equal records: both succeed each time. Different ones: one wins each time, and the other is told. */
+/* Tests that both writers of equal records succeed each time, and that of different ones one wins
+ * and the other gets the alarm. */
 static void processes_race_as_threads_do(void **state)
 {
     (void)state;
@@ -141,7 +143,7 @@ static void processes_race_as_threads_do(void **state)
     FOR_EACH_BACKEND
     {
         if (!(store_capabilities(f.store) & STORE_IS_SHARED))
-            continue; /* memory is of one process */
+            continue; /* memory belongs to one process */
         race_in_processes(&f, writer, 0, "equal");
         assert_int_equal(writer[0].won + writer[1].won, 2 * RACE_COUNT);
         race_in_processes(&f, writer, 1000, "different");
@@ -155,7 +157,7 @@ static void processes_race_as_threads_do(void **state)
     assert_int_equal(munmap(writer, 2 * sizeof *writer), 0);
 }
 
-/* Counts up in a switch that others count up in, too. */
+/* Counts up in a ref in which other processes count up too. */
 static bool count_up(struct store *store, int times)
 {
     struct error err = {0};
@@ -209,7 +211,7 @@ static void a_put_survives_that_its_folder_vanishes(void **state)
     {
         if (!(store_capabilities(f.store) & STORE_IS_SHARED))
             continue;
-        /* The parent folders come and go while another process puts into them. */
+        /* Another process puts into the parent folders while they appear and disappear. */
         const pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {

@@ -1,4 +1,5 @@
-/* Series of records: on every backend in order and verified, and read at once as many as may be. */
+/* Tests series of records on every backend: in order, verified, and read together as far as
+ * possible. */
 #include "common/base/memory.h"
 
 #include "tests/store/objects/contract_fixture.h"
@@ -6,11 +7,11 @@
 
 enum { COUNT = 2 * STORE_TOGETHER_MAX + 5, NOWHERE = COUNT };
 
-/* Record i is the number 1000 + i. What a visit is to do: */
+/* Record i is the number 1000 + i. These fields say what a visit does: */
 struct visits {
     size_t next;
-    size_t fails_at; /* NOWHERE: none */
-    size_t keeps;    /* likewise */
+    size_t fails_at; /* NOWHERE: never */
+    size_t keeps;    /* same */
     struct record_view kept;
 };
 

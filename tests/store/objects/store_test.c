@@ -1,4 +1,5 @@
-/* What a store does on its own, whatever stands behind it: addresses, prefixes, replays, and a backend that does the least. */
+/* Tests a store whatever its backend is: addresses, prefixes, replays, and a backend without
+ * optional functions. */
 #include "common/base/memory.h"
 #include "store/objects/object_store.h"
 #include "store/objects/store.h"
@@ -22,7 +23,7 @@ static enum error_code put(struct store *store, const char *key, uint32_t value,
     return put_value(store, key, RECORD_GRADIENT, 1, value, STORE_RECOMPUTABLE, err);
 }
 
-/* --- a backend that says what it is told to --- */
+/* --- a backend that does what the test sets --- */
 
 static struct {
     int puts;
@@ -70,7 +71,7 @@ static const struct object_backend least_backend = {.scheme = "least",
                                                     .put_if_absent = put_least,
                                                     .get_many = get_least};
 
-/* There when it is put, gone when it is read, time after time. */
+/* The record is there when it is put and gone when it is read, time after time. */
 static void a_record_that_vanishes_each_time_is_told(void **state)
 {
     (void)state;
@@ -85,7 +86,7 @@ static void a_record_that_vanishes_each_time_is_told(void **state)
     least.get = ERROR_UNAVAILABLE;
     assert_fails(put(store, "run/a", 1, &err), ERROR_UNAVAILABLE, "run/a: as planned", &err);
     assert_int_equal(least.puts, 1);
-    store_start_writeback(store); /* there is nothing to gain here, and nothing to fail */
+    store_start_writeback(store); /* both do nothing and cannot fail */
     store_preallocate(store);
     store_drop_cache(store, "run/a");
     store_close(store);
@@ -117,7 +118,7 @@ static void a_prefix_that_is_no_folder_of_keys_is_refused(void **state)
     assert_int_equal(count, 0);
     assert_ok(store_list(f->store, "run/", count_key, &count, &f->err), &f->err);
     assert_int_equal(count, 1);
-    store_drop_cache(f->store, large); /* nobody is told */
+    store_drop_cache(f->store, large); /* reports no error */
     store_drop_cache(f->store, "run/a");
 }
 

@@ -1,4 +1,4 @@
-/* What every backend promises of switches and notes. */
+/* Tests the contract of refs and notes on every backend. */
 #include "common/base/memory.h"
 #include "store/objects/object_store.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Exchanges the switch current/x, which is what was expected or is not. */
+/* Exchanges the ref current/x; `is_expected` says whether it matches. */
 static void exchange(struct fixture *f, const char *expected, const char *text, bool is_expected)
 {
     bool matched = !is_expected;
@@ -56,7 +56,7 @@ static void a_switch_is_removed_when_it_is_what_was_expected(void **state)
     }
 }
 
-/* A process that expects no switch cannot read a damaged one either. */
+/* A process that expects no ref cannot read a damaged one either. */
 static void a_damaged_switch_is_exchanged_as_one_that_is_not_set(void **state)
 {
     static const char *const damaged[] = {"one v1:0000000000000000\n", "", "no checksum"};
@@ -74,7 +74,7 @@ static void a_damaged_switch_is_exchanged_as_one_that_is_not_set(void **state)
     }
 }
 
-/* Clocks of servers and hosts may be a second apart. */
+/* The clocks of server and host may differ by a second. */
 static void the_age_of_a_switch_and_of_a_record_is_told(void **state)
 {
     (void)state;

@@ -20,7 +20,7 @@ static void a_value_comes_back(void **state)
     }
 }
 
-/* Whatever happens to a line, it is no other value. */
+/* Tests that no damage turns a line into another value. */
 static void every_damage_is_seen(void **state)
 {
     char line[SWITCH_LINE_SIZE], bad[SWITCH_LINE_SIZE], value[64];

@@ -1,4 +1,4 @@
-/* What a server may answer to the work queue, in the right shapes and in every wrong one. */
+/* Tests the parsers of answers to the work queue, with the right shapes and every wrong one. */
 #include "store/queue/queue_reply.h"
 
 #include "tests/support/test.h"
@@ -8,7 +8,7 @@
 
 enum { WIRE_SIZE = 8192, LONG_SIZE = 400 };
 
-/* Appends to what is written; what does not fit is the test's mistake. */
+/* Appends to `out`. A text that does not fit is a mistake in the test. */
 static void append(char out[WIRE_SIZE], const char *format, ...) PRINTF_LIKE(2, 3);
 static void append(char out[WIRE_SIZE], const char *format, ...)
 {
@@ -32,7 +32,8 @@ static int count_items(const char *text)
     return count;
 }
 
-/* What the server sends for items parted by blanks: words, :1 numbers, nil, (lists), and LONG for a long word. */
+/* Writes the bytes that a server sends for items separated by blanks: words, :1 numbers, nil,
+ * (lists), and LONG for a long word. */
 static void write_wire(const char *text, char out[WIRE_SIZE])
 {
     char word[LONG_SIZE + 1];
@@ -70,7 +71,7 @@ static struct redisReply *reply_of(const char *text)
     return reply;
 }
 
-/* One parser, asked for its answer only. */
+/* A parser whose result is not used. */
 typedef enum error_code (*parser)(const struct redisReply *reply, struct error *err);
 
 static struct work_claim claim;
@@ -161,7 +162,7 @@ static void parse(parser parse_reply, const char *text)
 }
 
 static const struct wrong_shape {
-    const char *what; /* that the message must name */
+    const char *what; /* text that the message must have */
     parser parse;
     const char *text;
 } wrong_shapes[] = {
@@ -223,7 +224,7 @@ static void every_wrong_shape_is_refused_and_named(void **state)
         struct error err = {0};
         char expected[80];
         struct redisReply *reply = reply_of(wrong->text);
-        (void)snprintf(expected, sizeof expected, "Redis answered %s in a shape", wrong->what);
+        (void)snprintf(expected, sizeof expected, "Redis answered %s in a form", wrong->what);
         const enum error_code rc = wrong->parse(reply, &err);
         if (rc != ERROR_UNAVAILABLE)
             fail_msg("%s of %s: code %d", wrong->text, wrong->what, (int)rc);

@@ -170,7 +170,7 @@ static void shows_the_log_of_a_server_that_does_not_start(void **state)
     assert_non_null(strstr(err.message, "out of luck"));
 }
 
-/* The first two are killed before they answer; the third is the real one. */
+/* Kills the first two servers before they answer; the third one is real. */
 static void starts_again_when_it_is_killed_while_it_starts(void **state)
 {
     const struct temp_dir *dir = *state;
@@ -219,7 +219,7 @@ static void is_found_by_its_folder_while_it_runs(void **state)
     assert_null(server);
 }
 
-/* On a full disk nobody else finds the server, and the run goes on. */
+/* On a full disk nobody else finds the server, but the run continues. */
 static void works_where_its_address_cannot_be_written(void **state)
 {
     const struct temp_dir *dir = *state;
@@ -237,7 +237,7 @@ static void works_where_its_address_cannot_be_written(void **state)
     redis_server_close(server);
 }
 
-/* A look that cannot be had says nothing about the server: it is left alone. */
+/* Tests that a failed check, which proves nothing about the server, leaves it alone. */
 static void is_left_alone_when_it_cannot_be_asked(void **state)
 {
     const struct temp_dir *dir = *state;

@@ -1,5 +1,5 @@
-/* Every call of a queue over a network that fails, and to servers that answer nonsense: the call says so, and done again
- * it has done what it should. */
+/* Tests every call of a queue over a network that fails, and with servers that answer nonsense: the
+ * call reports it, and a repetition does what it should. */
 #include "common/base/memory.h"
 #include "store/queue/work_queue.h"
 
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 
-/* What every call works on. The units of the claims are held by `held`'s worker. */
+/* The objects that every call uses. The worker of `held` holds the units of the claims. */
 struct scene {
     struct work_queue_config config;
     struct work_queue *queue;
@@ -21,7 +21,7 @@ static enum error_code open_and_close(struct scene *s, struct error *err)
 {
     struct work_queue_config config = s->config;
     struct work_queue *queue = NULL;
-    config.stage = NULL; /* a driver, which asks what the server does when its memory is full */
+    config.stage = NULL; /* a driver, which checks the eviction policy of the server */
     const enum error_code rc = work_queue_open(&config, &queue, err);
     assert_int_equal(rc == ERROR_NONE, queue != NULL);
     work_queue_close(queue);
@@ -58,7 +58,7 @@ static enum error_code claim_waiting(struct scene *s, struct error *err)
 
 static enum error_code complete_it(struct scene *s, struct error *err)
 {
-    static struct work_successor successor[600]; /* more than one call of the script takes */
+    static struct work_successor successor[600]; /* more than fit into one script call */
     int64_t done = 0;
     for (int i = 0; i < 600; i++) {
         char name[32];
@@ -78,7 +78,7 @@ static enum error_code renew(struct scene *s, struct error *err)
 
 static enum error_code give_back(struct scene *s, struct error *err)
 {
-    bool fenced = false; /* it is, when only the answer of the first time was lost */
+    bool fenced = false; /* it is, if only the answer of the first try was lost */
     return work_queue_give_back(s->queue, &s->claim, &fenced, err);
 }
 
@@ -126,7 +126,7 @@ static enum error_code begin_copy(struct scene *s, struct error *err)
 
 static enum error_code rebuild(struct scene *s, struct error *err)
 {
-    static char done[600][QUEUE_UNIT_SIZE]; /* more than one call of the script takes */
+    static char done[600][QUEUE_UNIT_SIZE]; /* more than fit into one script call */
     const struct work_successor entry = unit_of("sample/0/0", "sample", 600);
     bool won = false, alive = false;
     for (int i = 0; i < 600; i++)
@@ -182,7 +182,7 @@ static enum error_code take_charge(struct scene *s, struct error *err)
 static const struct {
     const char *name;
     enum error_code (*attempt)(struct scene *s, struct error *err);
-    bool is_before_claim; /* else a unit is held */
+    bool is_before_claim; /* otherwise a unit is held */
     bool ignores_answer;
     bool is_own_connection;
 } calls[] = {
@@ -225,7 +225,8 @@ static void begin_scene(struct scene *s, bool is_before_claim)
         assert_int_equal(claim(s->queue, &s->claim), CLAIM_UNIT);
 }
 
-/* One length of a walk; false when the call made fewer system calls than that. */
+/* Runs a call whose system call number `passed` fails. Returns false if the call makes fewer system
+ * calls. */
 static bool try_call(void **state, size_t at, enum failing_call kind, bool is_lost, long passed)
 {
     const struct redis_fixture *fixture = *state;
@@ -264,7 +265,7 @@ static void whichever_call_of_the_network_fails_it_is_told(void **state)
         }
 }
 
-/* A server of another kind: it answers, with words, errors, or numbers where lists belong. */
+/* Tests a server of another kind, which answers with words, errors, or numbers instead of lists. */
 static void a_server_that_answers_nonsense_is_told(void **state)
 {
     (void)state;
@@ -290,7 +291,8 @@ static void a_server_that_answers_nonsense_is_told(void **state)
     fake_redis_close(&fake);
 }
 
-/* Keys that hold what they should not empty the queue; when that cannot be done either, that is what is told. */
+/* Tests that keys with unexpected values empty the queue, and that a failure to empty it is
+ * reported. */
 static void what_cannot_be_emptied_is_told(void **state)
 {
     (void)state;
@@ -324,7 +326,7 @@ static void names_that_no_key_can_hold_are_refused(void **state)
             struct work_queue_config config = config_of("redis://127.0.0.1:1");
             struct work_queue *queue = NULL;
             if (which >= 2 && names[i] && names[i][0] && names[i] != long_name)
-                continue; /* a worker's name is no part of a pattern */
+                continue; /* a worker's name is not part of a pattern */
             if (which == 3 && !names[i])
                 continue; /* a driver has no stage */
             *(which == 0   ? &config.store_id
@@ -345,6 +347,6 @@ int main(void)
         cmocka_unit_test(what_cannot_be_emptied_is_told),
         cmocka_unit_test(names_that_no_key_can_hold_are_refused),
     };
-    (void)signal(SIGPIPE, SIG_IGN); /* as stop_signal_install() does for the programs */
+    (void)signal(SIGPIPE, SIG_IGN); /* same as stop_signal_install() in the programs */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static inline void restore(struct work_queue *queue, const char *unit, const cha
     assert_ok(work_queue_restore(queue, &entry, NULL, 0, &err), &err);
 }
 
-/* Gives the queue a life with `count` units sample/0/<i>. */
+/* Fills the queue with `count` units sample/0/<i> and gives it a life. */
 static inline void fill(struct work_queue *queue, int count)
 {
     struct error err = {0};

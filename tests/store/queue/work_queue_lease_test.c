@@ -1,4 +1,5 @@
-/* Who holds a unit, for how long, and what becomes of one that nobody finishes. */
+/* Tests which worker holds a unit, for how long, and what happens to a unit that is never
+ * finished. */
 #include "common/base/clock.h"
 #include "store/queue/work_queue.h"
 
@@ -15,7 +16,7 @@ static void an_expired_lease_is_taken_over_and_the_stale_worker_is_fenced(void *
     bool fenced = false;
     fill(stale, 1);
     assert_int_equal(claim(stale, &old), CLAIM_UNIT);
-    assert_int_equal(claim(next, &taken), CLAIM_NOTHING); /* not yet */
+    assert_int_equal(claim(next, &taken), CLAIM_NOTHING); /* the lease has not ended */
     clock_sleep_ms(SHORT_LEASE_MS + 50);
     assert_int_equal(claim(next, &taken), CLAIM_UNIT);
     assert_string_equal(taken.unit, old.unit);
@@ -34,7 +35,8 @@ static void an_expired_lease_is_taken_over_and_the_stale_worker_is_fenced(void *
     work_queue_close(next);
 }
 
-/* The same worker name with the same id: only the delivery count tells the two apart. */
+/* Tests the same worker name with the same entry: only the delivery count distinguishes the two
+ * workers. */
 static void the_delivery_count_fences_a_worker_that_was_restarted(void **state)
 {
     NEED_REDIS(state);
@@ -43,7 +45,7 @@ static void the_delivery_count_fences_a_worker_that_was_restarted(void **state)
     fill(before, 1);
     assert_int_equal(claim(before, &old), CLAIM_UNIT);
     struct work_queue *after = open_queue(state, "pod-1", "sample", 0);
-    assert_int_equal(claim(after, &again), CLAIM_UNIT); /* at once: it was its own */
+    assert_int_equal(claim(after, &again), CLAIM_UNIT); /* at once, because it was its own */
     assert_string_equal(again.id, old.id);
     assert_int_equal(again.delivery_count, 2);
     assert_false(complete(before, &old, NULL, 0));
@@ -85,7 +87,7 @@ static void pass_from_hand_to_hand_never_kills_a_unit(void **state)
     struct work_queue *filler = open_queue(state, "filler", NULL, 0);
     fill(filler, 1);
     work_queue_close(filler);
-    for (int i = 0; i < 100; i++) { /* each is stopped for longer than its lease */
+    for (int i = 0; i < 100; i++) { /* each worker is stopped for longer than its lease */
         assert_int_equal(claim(queue[i % 2], &got), CLAIM_UNIT);
         assert_int_equal(got.delivery_count, i + 1);
         clock_sleep_ms(3);
@@ -97,7 +99,7 @@ static void pass_from_hand_to_hand_never_kills_a_unit(void **state)
     work_queue_close(queue[1]);
 }
 
-/* The worker dies with the unit in hand and is started again under its name. */
+/* Lets a worker die with the unit `times` times, and start again under the same name. */
 static void die_with_a_unit(void **state, const char *unit, int times)
 {
     for (int i = 0; i < times; i++) {
@@ -120,18 +122,19 @@ static void a_unit_whose_worker_dies_each_time_is_given_up_after_twenty(void **s
     fill(other, 3);
     die_with_a_unit(state, "sample/0/0", 20);
     assert_int_equal(claim(other, &got), CLAIM_UNIT);
-    assert_true(complete(other, &got, NULL, 0)); /* something was done: it may be the machine */
+    /* another unit was done, so the machine may be at fault */
+    assert_true(complete(other, &got, NULL, 0));
     die_with_a_unit(state, "sample/0/0", 19);
     assert_ok(work_queue_first_dead(other, &found, unit, reason, sizeof reason, &err), &err);
     assert_false(found);
     struct work_queue *queue = open_queue(state, "pod-1", "sample", 0);
     assert_int_equal(claim(queue, &got), CLAIM_UNIT);
-    assert_string_equal(got.unit, "sample/0/2"); /* the others go on */
+    assert_string_equal(got.unit, "sample/0/2"); /* the other units continue */
     assert_ok(work_queue_first_dead(queue, &found, unit, reason, sizeof reason, &err), &err);
     assert_true(found);
     assert_string_equal(unit, "sample/0/0");
     assert_non_null(strstr(reason, "died 20 times"));
-    restore(queue, "sample/0/0", "sample"); /* a check of the chain does not bring it back */
+    restore(queue, "sample/0/0", "sample"); /* a check of the chain does not restore it */
     assert_int_equal(counts_of(queue, "sample").waiting, 0);
     work_queue_close(queue);
     work_queue_close(other);
@@ -161,7 +164,7 @@ static void a_unit_handed_back_is_there_for_others_at_once(void **state)
     work_queue_close(b);
 }
 
-/* Either may be first; the other finds that it is done. */
+/* Either copy may be first; the other finds that the unit is done. */
 static void a_second_copy_is_completed_once_by_whoever_is_first(void **state)
 {
     NEED_REDIS(state);
@@ -187,7 +190,7 @@ static void a_second_copy_is_completed_once_by_whoever_is_first(void **state)
         assert_ok(work_queue_begin_copy(quick, &held[0], 60000, &begun, &third, &err), &err);
         assert_false(begun); /* one copy is enough */
         assert_ok(work_queue_renew(slow, &got, &fenced, &err), &err);
-        assert_false(fenced); /* the lease is where it was */
+        assert_false(fenced); /* the owner still has the lease */
         assert_true(
             complete(copy_is_first ? quick : slow, copy_is_first ? &copy : &got, &after, 1));
         assert_false(
@@ -199,7 +202,8 @@ static void a_second_copy_is_completed_once_by_whoever_is_first(void **state)
     work_queue_close(quick);
 }
 
-/* The holder's lease ended meanwhile and a third worker has the unit: the copy completes nothing. */
+/* The holder's lease has ended and a third worker has the unit, so that the copy completes
+ * nothing. */
 static void a_copy_of_a_delivery_that_is_over_is_fenced(void **state)
 {
     NEED_REDIS(state);
@@ -236,7 +240,7 @@ static void a_buried_unit_has_its_reason(void **state)
     fill(queue, 1);
     assert_int_equal(claim(queue, &got), CLAIM_UNIT);
     assert_ok(work_queue_bury(queue, &got, "edges.csv:12: 'x' is no id", &err), &err);
-    assert_ok(work_queue_bury(queue, &got, "again", &err), &err); /* not held: nothing happens */
+    assert_ok(work_queue_bury(queue, &got, "again", &err), &err); /* not held: no effect */
     assert_ok(work_queue_first_dead(queue, &found, unit, reason, sizeof reason, &err), &err);
     assert_true(found);
     assert_string_equal(unit, "sample/0/0");
@@ -265,7 +269,8 @@ static void a_unit_given_back_can_be_queued_again(void **state)
     work_queue_close(queue);
 }
 
-/* Who would rather have another of the units that wait gets it; nothing is lost, and nothing comes twice. */
+/* Tests that a worker gets a waiting unit that it prefers, and that no unit is lost or delivered
+ * twice. */
 static void a_unit_is_given_for_one_that_is_preferred(void **state)
 {
     NEED_REDIS(state);
@@ -280,7 +285,7 @@ static void a_unit_is_given_for_one_that_is_preferred(void **state)
     before = got;
     assert_ok(work_queue_exchange(a, &got, none, 1, &err), &err);
     assert_string_equal(got.id, before.id);
-    assert_ok(work_queue_exchange(a, &got, part, 1, &err), &err); /* of no name that there is */
+    assert_ok(work_queue_exchange(a, &got, part, 1, &err), &err); /* matches no unit */
     assert_string_equal(got.id, before.id);
     assert_ok(work_queue_exchange(a, &got, wanted, 2, &err), &err);
     assert_string_equal(got.unit, "sample/0/3");
@@ -288,7 +293,7 @@ static void a_unit_is_given_for_one_that_is_preferred(void **state)
     assert_int_equal(got.delivery_count, 1);
     assert_int_equal(counts_of(a, "sample").leased, 1);
     assert_int_equal(counts_of(a, "sample").waiting, 4);
-    assert_false(complete(a, &before, NULL, 0)); /* it is not held any more */
+    assert_false(complete(a, &before, NULL, 0)); /* it is no longer held */
     assert_true(complete(a, &got, NULL, 0));
     for (int i = 0; i < 4; i++) {
         assert_int_equal(claim(a, &got), CLAIM_UNIT);
@@ -296,7 +301,8 @@ static void a_unit_is_given_for_one_that_is_preferred(void **state)
         assert_true(complete(a, &got, NULL, 0));
     }
     before = got;
-    assert_ok(work_queue_exchange(a, &got, wanted, 2, &err), &err); /* completed: nothing is held */
+    /* completed, so nothing is held */
+    assert_ok(work_queue_exchange(a, &got, wanted, 2, &err), &err);
     assert_string_equal(got.id, before.id);
     assert_true(idle(a));
     assert_int_equal(counts_of(a, "sample").done, 5);

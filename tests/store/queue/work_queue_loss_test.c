@@ -1,4 +1,4 @@
-/* A queue of which something is lost, or was put there by a stranger. */
+/* Tests a queue that lost some keys, or has keys of another program. */
 #include "store/queue/work_queue.h"
 
 #include "tests/store/queue/work_queue_fixture.h"
@@ -13,7 +13,7 @@ static const char *url_of(void **state)
     return redis_server_url(fixture->server);
 }
 
-/* Two units that storage says are next; the second needs two that are done. */
+/* Restores two units that are next according to the store; the second needs two that are done. */
 static void restore_both(struct work_queue *queue)
 {
     struct error err = {0};
@@ -34,8 +34,8 @@ static void fill_both(struct work_queue *queue)
     assert_ok(work_queue_rebuild_end(queue, &err), &err);
 }
 
-/* Does every unit that is left to do come out of the queue? Duplicates are fine, and what is damaged may
- * first have to be found lost. */
+/* Checks that every remaining unit comes out of the queue. Duplicates are allowed, and a damaged
+ * queue may first be found lost. */
 static void expect_both(struct work_queue *queue, const char *after)
 {
     bool got[2] = {false, false};
@@ -51,7 +51,7 @@ static void expect_both(struct work_queue *queue, const char *after)
             rc = work_queue_complete(queue, &unit, NULL, 0, &done_count, &err);
             got[strcmp(unit.unit, "sample/0/1") == 0] |= rc == ERROR_NONE;
         }
-        assert_true(rc == ERROR_NONE || rc == ERROR_BUSY); /* busy: it was found damaged */
+        assert_true(rc == ERROR_NONE || rc == ERROR_BUSY); /* ERROR_BUSY: it was found damaged */
     }
     if (!got[0] || !got[1])
         fail_msg("a unit stays lost after %s", after);
@@ -87,7 +87,7 @@ static void what_is_lost_of_a_queue_comes_back_from_storage(void **state)
         struct work_claim none = {0};
         struct error err = {0};
         fill_both(queue);
-        assert_int_equal(claim(queue, &none), CLAIM_UNIT); /* the group is made */
+        assert_int_equal(claim(queue, &none), CLAIM_UNIT); /* makes the group */
         bool fenced = true;
         assert_ok(work_queue_hand_back(queue, &none, &fenced, &err), &err);
         assert_false(fenced);
@@ -97,7 +97,7 @@ static void what_is_lost_of_a_queue_comes_back_from_storage(void **state)
             redis_command(url_of(state), del, NULL);
         }
         redis_command(url_of(state), loss[i], NULL);
-        for (int attempt = 0; attempt < 3; attempt++) { /* what a comparison with storage does */
+        for (int attempt = 0; attempt < 3; attempt++) { /* as a comparison with the store does */
             const char done[2][QUEUE_UNIT_SIZE] = {"sample-evaluation/0", "aggregate/0"};
             const struct work_successor joined = unit_of("sample/0/1", "sample", 2),
                                         plain = unit_of("sample/0/0", "sample", 0);
@@ -111,7 +111,7 @@ static void what_is_lost_of_a_queue_comes_back_from_storage(void **state)
     work_queue_close(queue);
 }
 
-/* Held by a worker, and forgotten by its group. */
+/* Tests an entry that a worker holds, and that its group has lost. */
 static void an_entry_that_the_group_lost_is_queued_again(void **state)
 {
     NEED_REDIS(state);
@@ -121,7 +121,7 @@ static void an_entry_that_the_group_lost_is_queued_again(void **state)
                       *b = open_queue(state, "b", "sample", 0);
     fill(a, 1);
     assert_int_equal(claim(a, &held), CLAIM_UNIT);
-    restore(b, "sample/0/0", "sample"); /* it is in hand: nothing is queued */
+    restore(b, "sample/0/0", "sample"); /* it is held: nothing is queued */
     assert_int_equal(work_queue_restored_count(b), 0);
     assert_int_equal(claim(b, &next), CLAIM_NOTHING);
     redis_command(url_of(state), "XGROUP DELCONSUMER " STREAM " workers a", NULL);
@@ -153,7 +153,7 @@ static void entries_that_name_no_unit_are_taken_off(void **state)
             struct work_claim got = {0};
             assert_ok(work_queue_wipe(queue, &err), &err);
             fill(queue, 0);
-            assert_int_equal(claim(queue, &got), CLAIM_NOTHING); /* the group is made */
+            assert_int_equal(claim(queue, &got), CLAIM_NOTHING); /* makes the group */
             redis_command(url_of(state), junk[i], NULL);
             assert_ok(work_queue_claim(queue, block_ms, &result, &got, &err), &err);
             assert_int_equal(result, CLAIM_REFUSED);
@@ -185,7 +185,7 @@ static void a_stranger_cannot_declare_a_unit_dead(void **state)
     assert_ok(work_queue_forget_dead(queue, unit, &err), &err);
     assert_ok(work_queue_first_dead(queue, &found, unit, reason, sizeof reason, &err), &err);
     assert_false(found);
-    /* and one whose reason was lost is tried again */
+    /* a unit whose reason was lost is tried again */
     restore(queue, "sample/0/0", "sample");
     assert_int_equal(claim(queue, &got), CLAIM_UNIT);
     assert_ok(work_queue_bury(queue, &got, "row 7", &err), &err);
@@ -224,10 +224,11 @@ static void one_driver_is_in_charge(void **state)
     assert_false(other);
     assert_ok(work_queue_take_charge(b, "there", 5000, &other, &err), &err);
     assert_true(other);
-    assert_ok(work_queue_take_charge(b, "here", 5000, &other, &err), &err); /* started again */
+    /* the same driver, restarted */
+    assert_ok(work_queue_take_charge(b, "here", 5000, &other, &err), &err);
     assert_false(other);
     redis_command(url_of(state), "SET " TAG "driver stranger",
-                  NULL); /* for ever: not one of ours */
+                  NULL); /* without expiry, so it is not one of ours */
     assert_ok(work_queue_take_charge(a, "here", 5000, &other, &err), &err);
     assert_false(other);
     work_queue_close(a);
@@ -248,7 +249,7 @@ static void a_server_that_throws_keys_away_is_refused(void **state)
     assert_fails(work_queue_check_server(config.url, NULL, &err), ERROR_INVALID,
                  "expected maxmemory-policy noeviction, found allkeys-lru", &err);
     assert_fails(work_queue_open(&config, &queue, &err), ERROR_INVALID, "noeviction", &err);
-    struct work_queue_config worker = config; /* it joins a run that lives, and can say so */
+    struct work_queue_config worker = config; /* a worker joins a running run, and can report it */
     worker.stage = "sample";
     assert_ok(work_queue_open(&worker, &queue, &err), &err);
     assert_fails(work_queue_check_policy(queue, &err), ERROR_INVALID, "noeviction", &err);

@@ -41,7 +41,7 @@ static void units_come_once_and_in_order(void **state)
     assert_int_equal(counts_of(a, "sample").leased, 2);
     assert_true(complete(a, &x, NULL, 0));
     assert_true(complete(b, &y, NULL, 0));
-    assert_false(complete(b, &y, NULL, 0)); /* it is done: nothing is held any more */
+    assert_false(complete(b, &y, NULL, 0)); /* it is done, so nothing is held */
     assert_true(idle(a));
     const struct stage_counts counts = counts_of(a, "sample");
     assert_int_equal(counts.waiting, 0);
@@ -52,7 +52,7 @@ static void units_come_once_and_in_order(void **state)
     work_queue_close(b);
 }
 
-/* Threads that race for units and check that nobody else has theirs. */
+/* Threads that race for units and check that no other thread has theirs. */
 struct race {
     void **state;
     atomic_int *holders; /* [RACE_UNITS] */
@@ -114,7 +114,7 @@ static void two_workers_never_hold_one_unit(void **state)
     work_queue_close(queue);
 }
 
-/* Four prerequisites finish in an order drawn at random, some of them told twice. */
+/* Finishes four prerequisites in random order, and reports some of them twice. */
 static void a_join_queues_its_unit_exactly_once(void **state)
 {
     NEED_REDIS(state);
@@ -132,7 +132,7 @@ static void a_join_queues_its_unit_exactly_once(void **state)
             const int pick = draw % (i + 1);
             draw /= i + 1;
             assert_int_equal(counts_of(queue, "aggregate").waiting, 0);
-            if (trial % 3 == 0) { /* what a rebuild says beside living workers */
+            if (trial % 3 == 0) { /* what a rebuild does beside live workers */
                 const char done[1][QUEUE_UNIT_SIZE] = {"sample/0/0"};
                 if (strcmp(got[pick].unit, done[0]) == 0)
                     assert_ok(work_queue_restore(queue, &join, done, 1, &err), &err);
@@ -141,7 +141,7 @@ static void a_join_queues_its_unit_exactly_once(void **state)
             got[pick] = got[i];
         }
         assert_int_equal(counts_of(queue, "aggregate").waiting, 1);
-        for (int i = 0; i < PREREQUISITES; i++) { /* told again while it is queued */
+        for (int i = 0; i < PREREQUISITES; i++) { /* reported again while the unit is queued */
             char done[1][QUEUE_UNIT_SIZE];
             (void)snprintf(done[0], sizeof done[0], "sample/0/%d", i);
             assert_ok(
@@ -200,7 +200,7 @@ static void a_wipe_fences_whoever_works(void **state)
     assert_false(complete(queue, &got, &after, 1));
     assert_int_equal(counts_of(queue, "train-step").waiting, 0);
     fill(queue, 1);
-    assert_false(complete(queue, &got, &after, 1)); /* nor in the next life */
+    assert_false(complete(queue, &got, &after, 1)); /* nor after a rebuild */
     assert_int_equal(claim(queue, &next), CLAIM_UNIT);
     work_queue_close(queue);
 }
@@ -218,16 +218,16 @@ static void one_worker_rebuilds_and_the_others_wait(void **state)
     assert_true(won && !alive);
     assert_ok(work_queue_rebuild_begin(b, &won, &alive, &err), &err);
     assert_true(!won && !alive);
-    assert_int_equal(claim(b, &got), CLAIM_LOST); /* half filled is not alive */
+    assert_int_equal(claim(b, &got), CLAIM_LOST); /* a half-filled queue is not alive */
 
-    /* The first one dies, and wakes up when the second has taken over. */
+    /* The first worker stops, and continues after the second has taken over. */
     clock_sleep_ms(SHORT_LEASE_MS + 50);
     assert_ok(work_queue_rebuild_begin(b, &won, &alive, &err), &err);
     assert_true(won);
     assert_fails(work_queue_restore(a, &unit, NULL, 0, &err), ERROR_BUSY, "rebuilds", &err);
     assert_fails(work_queue_rebuild_end(a, &err), ERROR_BUSY, "rebuilds", &err);
 
-    /* A wipe in the middle of a rebuild: what was restored is gone, so it may not end. */
+    /* A wipe during a rebuild removes what was restored, so the rebuild may not end. */
     assert_ok(work_queue_restore(b, &unit, NULL, 0, &err), &err);
     assert_ok(work_queue_wipe(a, &err), &err);
     assert_fails(work_queue_rebuild_end(b, &err), ERROR_BUSY, "lost", &err);
@@ -238,7 +238,7 @@ static void one_worker_rebuilds_and_the_others_wait(void **state)
     work_queue_close(b);
 }
 
-/* The driver has another lease than the workers: its lock is a lock for them, too. */
+/* The driver has a longer lease than the workers; its lock must hold for them too. */
 static void the_lock_of_a_rebuild_holds_for_workers_with_shorter_leases(void **state)
 {
     NEED_REDIS(state);
@@ -282,7 +282,7 @@ static void the_queue_of_a_finished_run_goes_and_others_stay(void **state)
     struct work_queue *other = open_queue_of(state, "staying", "a", "sample", 0);
     struct work_claim got = {0};
     struct error err = {0};
-    assert_ok(work_queue_retire(queue, stages, 2, KEEP_MS, &err), &err); /* nothing is there */
+    assert_ok(work_queue_retire(queue, stages, 2, KEEP_MS, &err), &err); /* there is nothing */
     assert_int_equal(key_count(state, "{retired:*"), 0);
     fill(other, 1);
     const int64_t others = key_count(state, "{staying:*");
@@ -291,9 +291,9 @@ static void the_queue_of_a_finished_run_goes_and_others_stay(void **state)
     assert_true(complete(queue, &got, &join, 1)); /* aggregate/0 will never be queued */
     assert_int_equal(claim(queue, &got), CLAIM_UNIT);
     assert_ok(work_queue_bury(queue, &got, "no good", &err), &err);
-    assert_int_equal(claim(queue, &got), CLAIM_UNIT); /* is held */
+    assert_int_equal(claim(queue, &got), CLAIM_UNIT); /* a held unit */
     assert_int_equal(key_count(state, "{retired:*:wait:*"), 1);
-    for (int i = 0; i < 2; i++) /* by whoever finds that out */
+    for (int i = 0; i < 2; i++) /* any worker that finds the run finished may call it */
         assert_ok(work_queue_retire(queue, stages, 2, KEEP_MS, &err), &err);
     assert_int_equal(counts_of(queue, "sample").done, 1);
     assert_int_equal(key_count(state, "{retired:*:wait:*"), 0);
@@ -326,19 +326,20 @@ static void a_queue_comes_back_with_its_server(void **state)
     }
     assert_fails(work_queue_claim(queue, 0, &result, &got, &err), ERROR_UNAVAILABLE, "Redis at",
                  &err);
-    for (int i = 0; i < 500 && !restarted; i++) { /* its socket closes before its parent is told */
+    /* its socket closes before its parent is notified */
+    for (int i = 0; i < 500 && !restarted; i++) {
         assert_ok(redis_server_check(fixture->server, &restarted, &err), &err);
         clock_sleep_ms(10);
     }
     assert_true(restarted);
-    assert_int_equal(claim(queue, &got), CLAIM_LOST); /* also: scripts are sent anew */
+    assert_int_equal(claim(queue, &got), CLAIM_LOST); /* this also sends the scripts again */
     fill(queue, 1);
     assert_int_equal(claim(queue, &got), CLAIM_UNIT);
     assert_true(complete(queue, &got, NULL, 0));
     work_queue_close(queue);
 }
 
-/* How often the server was asked for `command` so far. */
+/* Returns how often the server was asked for `command`. */
 static long calls_of(const char *url, const char *command)
 {
     char start[64];
@@ -367,7 +368,7 @@ static void a_unit_takes_one_wait_and_one_script(void **state)
     const struct work_successor after = unit_of("aggregate/0", "aggregate", UNITS + 2);
     struct work_claim got = {0};
     fill(queue, UNITS + 1);
-    assert_int_equal(claim(queue, &got), CLAIM_UNIT); /* the first also loads the scripts */
+    assert_int_equal(claim(queue, &got), CLAIM_UNIT); /* the first call also loads the scripts */
     assert_true(complete(queue, &got, &after, 1));
     const long scripts = calls_of(url, "evalsha"), waits = calls_of(url, "xreadgroup");
     for (int i = 0; i < UNITS; i++) {

@@ -29,7 +29,7 @@ static void put(struct key key, const struct record *record)
     assert_ok(store_put(store, key.text, "d", record, STORE_DURABLE, &err), &err);
 }
 
-/* ---- edges ---------------------------------------------------------------------------------- */
+/* --- edges --- */
 
 /* The arrays of an edge chunk, to be spoilt one by one. */
 struct raw_edges {
@@ -183,7 +183,7 @@ static void refuses_rows_that_are_out_of_order(void **state)
     expect_edges_corrupt(&raw, "\"neighbor\" entry 3: expected 1 or more (rows ascend), found 0");
 }
 
-/* ---- features ------------------------------------------------------------------------------- */
+/* --- features --- */
 
 static void a_feature_chunk_has_a_multiple_of_256_rows(void **state)
 {
@@ -237,7 +237,7 @@ static void refuses_features_that_do_not_fit_their_range(void **state)
     expect_features_corrupt((const uint64_t[]){0, 2, 3}, 5, "row");
 }
 
-/* ---- labels --------------------------------------------------------------------------------- */
+/* --- labels --- */
 
 static void labels_come_back_as_they_were_stored(void **state)
 {
@@ -305,7 +305,7 @@ static void refuses_labels_that_are_none(void **state)
     expect_labels_corrupt(shape, "none", label, 2, "\"task\": expected one");
 }
 
-/* ---- splits --------------------------------------------------------------------------------- */
+/* --- splits --- */
 
 static void splits_come_back_as_they_were_stored(void **state)
 {
@@ -359,7 +359,7 @@ static void refuses_splits_without_a_section(void **state)
                  "valid", &err);
 }
 
-/* ---- ids ------------------------------------------------------------------------------------ */
+/* --- ids --- */
 
 static void ids_come_back_as_they_were_stored(void **state)
 {

@@ -181,7 +181,7 @@ static void held_out_edges_are_a_section_of_their_own(void **state)
                  "\"new_held\" entry 1: expected 0 to 2, found 3", &t->err);
 }
 
-/* ---- of several types ------------------------------------------------------------------------------ */
+/* --- of several types --- */
 
 /* Two papers and four authors; one of each comes. */
 static const uint32_t base_of_type[] = {2, 4}, added_of_type[] = {1, 1}, columns_of_type[] = {2, 1};
@@ -270,7 +270,7 @@ static void types_that_cannot_be_are_refused(void **state)
     refuse_each(t, &delta, cases, sizeof cases / sizeof *cases);
 }
 
-/* ---- of many graphs ------------------------------------------------------------------------------ */
+/* --- of many graphs --- */
 
 /* Three graphs, of which one goes; of two nodes that come one begins another graph. */
 static const uint32_t gone_graph[] = {1}, new_graph_of[] = {3, 2};

@@ -1,5 +1,5 @@
-/* cluster_client_test - a client of a cluster gets answers that are errors from one node, which
- * says what the test wants. */
+/* cluster_client_test - tests a client of a cluster with one node that answers with the errors that
+ * the test sets. */
 #include "store/redis/cluster_client.h"
 
 #include "tests/support/fake_redis.h"
@@ -10,7 +10,7 @@
 
 enum { TIMEOUT_MS = 300, ANSWERS_SIZE = 160 };
 
-static const char info[] = "$0\r\n\r\n"; /* of a server without a limit to its memory */
+static const char info[] = "$0\r\n\r\n"; /* of a server without a memory limit */
 
 static struct cluster_access access_of(const struct fake_redis *fake)
 {
@@ -41,7 +41,7 @@ static void a_server_in_no_cluster_is_a_wrong_setting(void **state)
     fake_redis_close(&fake);
 }
 
-/* A command that is answered by `answer` until its time is over. */
+/* Performs a command that gets `answer` until its time is up. */
 static void assert_gives_up(const char *answer, const char *why)
 {
     static const struct redis_text words[] = {{"GET", 3}, {"k", 1}};
@@ -73,7 +73,7 @@ static void what_was_waited_for_is_told(void **state)
                     "the cluster was out of memory for 0 s");
     assert_gives_up("-TRYAGAIN Multiple keys during rehashing of slot\r\n",
                     "no answer from the cluster for 0 s");
-    /* The words of the server that stand in the message decide nothing. */
+    /* Words in the message of a server do not decide what the error is. */
     assert_gives_up("-TRYAGAIN keys: OOM is what they are called\r\n",
                     "no answer from the cluster for 0 s");
 }

@@ -110,7 +110,7 @@ static void a_password_is_refused_and_not_shown(void **state)
     }
 }
 
-/* What is longer than there is room for is refused, never cut. */
+/* Tests that texts which do not fit are refused, never cut. */
 static void long_ones_are_refused(void **state)
 {
     static const char *const front[] = {"redis://", "unix:/"};

@@ -1,4 +1,5 @@
-/* What a connection makes of addresses, of servers that answer anything, and of a network that fails. */
+/* Tests a connection with addresses, with servers that answer anything, and on a network that
+ * fails. */
 #include "common/base/memory.h"
 #include "store/redis/redis_connection.h"
 
@@ -88,7 +89,7 @@ static void what_is_no_address_is_refused(void **state)
     assert_int_equal(memory_live_blocks(), 0);
 }
 
-/* Nobody listens there, but they are addresses. */
+/* Tests valid addresses at which no server listens. */
 static void what_is_an_address_is_tried(void **state)
 {
     (void)state;
@@ -181,12 +182,13 @@ static void an_answer_that_is_an_error_says_what_can_be_done(void **state)
         assert_non_null(strstr(err.message, fake.url));
         assert_ok(ping(connection, &err), &err);
     }
-    assert_int_equal(redis_connection_generation(connection), 1); /* it stays in step */
+    assert_int_equal(redis_connection_generation(connection), 1); /* the same connection is used */
     redis_connection_free(connection);
     fake_redis_close(&fake);
 }
 
-/* A server that says what is no protocol, too much, half of it, or nothing: the connection is made anew. */
+/* A server answers with something that is no protocol, too much, half of it, or nothing: the next
+ * call makes a new connection. */
 static void an_answer_that_is_none_closes_the_connection(void **state)
 {
     (void)state;
@@ -282,7 +284,8 @@ static void a_script_is_sent_by_its_hash(void **state)
     fake_redis_close(&fake);
 }
 
-/* Whatever is asked first after the server has gone says so, and works when it is there again. */
+/* Tests that the first call after the server has gone reports it, and works when the server is
+ * back. */
 static void a_server_that_is_gone_is_told_by_every_call(void **state)
 {
     (void)state;
@@ -309,7 +312,7 @@ static void a_server_that_is_gone_is_told_by_every_call(void **state)
     redis_connection_free(connection);
 }
 
-/* A command that cannot be sent was not run; one whose answer is lost may have been. */
+/* A command that could not be sent was not run; one whose answer was lost may have run. */
 static void a_network_that_fails_is_told(void **state)
 {
     (void)state;
@@ -370,6 +373,6 @@ int main(void)
         cmocka_unit_test(a_network_that_fails_is_told),
         cmocka_unit_test(half_a_reply_is_no_reply_yet),
     };
-    (void)signal(SIGPIPE, SIG_IGN); /* as stop_signal_install() does for the programs */
+    (void)signal(SIGPIPE, SIG_IGN); /* same as stop_signal_install() in the programs */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

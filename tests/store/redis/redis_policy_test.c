@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* INFO is a text of lines. */
+/* Passes INFO's text, which has lines, to the check. */
 static bool evicts(const char *info, char *policy, size_t size)
 {
     char wire[512];

@@ -1,4 +1,5 @@
-/* Rows of edge features by the positions of a mini-batch, whatever its form, the parts and the threads. */
+/* Tests edge features by the positions of a mini-batch, for any form, number of parts and number of
+ * threads. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "store/topology/edge_rows.h"
@@ -10,7 +11,7 @@
 
 enum { NODES = 400, ROW_EDGES_MAX = 40, EDGES_MAX = NODES * ROW_EDGES_MAX, WIDTH = 3 };
 
-/* Row v has v % 41 edges, of which edge e has the rows {e, e + 0.5, -e}. */
+/* A graph in which row v has v % 41 edges, and edge e the features {e, e + 0.5, -e}. */
 struct graph {
     uint64_t row_start[NODES + 1];
     uint32_t neighbor[EDGES_MAX];
@@ -34,7 +35,7 @@ static void open_graph(struct graph *g, const uint32_t *book, int part_count)
     memory_topology_give(&g->topology, &columns, NULL);
 }
 
-/* Every edge of the rows of these nodes, the last first. */
+/* A batch with every edge of these rows, the last first. */
 struct batch {
     uint32_t hop_end[3], node[NODES], row_start[2 * NODES + 1];
     uint32_t position[2 * EDGES_MAX], expected[2 * EDGES_MAX];

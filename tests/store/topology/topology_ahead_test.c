@@ -36,7 +36,7 @@ static void write_part(struct temp_store *s)
     memory_free(neighbor);
 }
 
-/* The file goes from the page cache, as it would when memory is short. */
+/* Drops the file from the page cache, as a shortage of memory would. */
 static void forget_file(struct temp_store *s)
 {
     char path[FILE_PATH_SIZE];
@@ -48,7 +48,7 @@ static void forget_file(struct temp_store *s)
     (void)close(fd);
 }
 
-/* Pages of the neighbours that are in memory. */
+/* Returns how many pages of the neighbours are in memory. */
 static uint32_t count_there(const struct topology_part *part)
 {
     static unsigned char is_there[EDGE_COUNT * sizeof(uint32_t) / 4096 + 2];
@@ -77,7 +77,8 @@ static bool is_there(const struct topology_part *part, uint64_t edge)
     return there & 1;
 }
 
-/* One whose file is not in memory; false: this file system keeps it there. */
+/* Opens a topology whose file is not in memory. Returns false if this file system keeps it
+ * there. */
 static bool open_cold(struct temp_store *s, struct topology *t)
 {
     write_part(s);
@@ -104,7 +105,7 @@ static void a_row_that_is_touched_is_read_alone(void **state)
         const uint64_t start = topology_row_start(&t.part[0], row);
         assert_int_equal(*topology_neighbor(&t.part[0], start), start % NODE_COUNT);
     }
-    /* 99 rows of a page or two each, of about 3,900 pages; some came with the opening */
+    /* 99 rows of one or two pages each, of about 3,900 pages; opening read some of them */
     assert_in_range(count_there(&t.part[0]) - before, 1, 2 * 99);
     topology_close(&t);
 }

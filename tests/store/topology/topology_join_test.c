@@ -1,5 +1,5 @@
-/* Tests that rows joined with other edges are to the byte those of a topology of all edges, for any
- * number of parts, and that an error names what is wrong. */
+/* Tests that rows joined with other edges equal those of a topology of all edges, to the byte, for
+ * any number of parts, and that errors name their cause. */
 #include "common/base/random.h"
 #include "store/topology/topology_join.h"
 
@@ -12,10 +12,10 @@
 
 enum { NODES = 120, EDGES = 3000, PARTS = 4, WIDTH = 3 };
 
-/* Has a part without nodes and a part with one. */
+/* Includes a part without nodes and a part with one. */
 static const uint32_t bounds[PARTS + 1] = {0, 0, 1, 70, NODES};
 
-struct edge { /* by target, then source; `key` says which of equal ends is whose */
+struct edge { /* sorted by target, then source; `key` tells edges with equal ends apart */
     uint64_t key;
     bool is_other;
 };
@@ -50,8 +50,8 @@ static void draw_edges(void)
     qsort(edge, EDGES, sizeof *edge, compare);
 }
 
-/* Makes a graph of all edges, or of those that are others, or that are not; values depend on the
- * place among all. */
+/* Makes a graph of all edges, of the topology's, or of the others. Values depend on the index among
+ * all edges. */
 static void make(struct graph *graph, bool topology, bool others)
 {
     *graph = (struct graph){.count = 0};
@@ -135,7 +135,7 @@ static void joined_rows_are_those_of_all_edges(void **state)
     for (int p = 0; p < PARTS; p++)
         if (bounds[p + 1] > bounds[p])
             check_part(&joined.topology, &whole.topology, p);
-    assert_true(part.topology.edge_count == some.count); /* as it was */
+    assert_true(part.topology.edge_count == some.count); /* unchanged */
     joined_topology_close(&joined);
     memory_topology_release(&part);
     memory_topology_release(&whole);

@@ -1,4 +1,5 @@
-/* Parts of a vertex cut, put together: to the byte what an edge cut of the same nodes has; and what is wrong is named. */
+/* Tests that the merged parts of a vertex cut equal an edge cut of the same nodes, to the byte, and
+ * that errors name their cause. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "store/objects/keys.h"
@@ -13,10 +14,10 @@
 
 enum { NODES = 300, EDGES = 4000, PARTS = 5, WIDTH = 3 };
 
-/* A part without nodes, one with one. */
+/* Includes a part without nodes and a part with one. */
 static const uint32_t bounds[PARTS + 1] = {0, 0, 1, 90, 200, NODES};
 
-/* By target, then source; repeats stand side by side, loops are among them. */
+/* By target, then source; repeated edges are consecutive, and there are self-loops. */
 static uint32_t source[EDGES], target[EDGES];
 static uint16_t edge_part[EDGES];
 static float weight[EDGES], feature[EDGES][WIDTH];
@@ -29,7 +30,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* `held_by`: of so many parts, the others hold nothing. */
+/* Makes the graph. The first `held_by` parts hold all edges; the other parts hold none. */
 static void make_graph(uint32_t held_by, bool bare)
 {
     static uint64_t pair[EDGES];
@@ -79,7 +80,7 @@ static void add_edge(struct rows *rows, uint32_t e)
     memcpy(rows->feature[at], feature[e], sizeof feature[e]);
 }
 
-/* An edge cut's part. */
+/* Writes a part of the edge cut. */
 static void write_own(struct store *store, int part, struct error *err)
 {
     static struct rows rows;
@@ -219,7 +220,8 @@ static void parts_that_do_not_belong_together_are_named(void **state)
                  "topology of part 4: expected a vertex cut, as part 0 is of", &t->err);
 }
 
-/* Another part is read as long as the file of one is not: what is lost is said with its name, and may come back. */
+/* Tests that a part cannot be opened while the file of any part is lost, that the message names the
+ * file, and that it may come back. */
 static void a_file_that_is_lost_is_named_whatever_part_is_opened(void **state)
 {
     struct temp_store *t = *state;

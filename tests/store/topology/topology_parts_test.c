@@ -1,4 +1,5 @@
-/* When the parts of a topology are opened, and by how many threads: out of a store without paths, in which each is fetched. */
+/* Tests when the parts of a topology are opened, and by which threads, in a store without paths,
+ * where each part is downloaded. */
 #include "common/base/memory.h"
 #include "store/backends/memory_backend.h"
 #include "store/objects/keys.h"
@@ -23,7 +24,7 @@ struct scene {
     struct error err;
 };
 
-/* Node v has the sources v and v + 1, but for the last. */
+/* Writes a part in which node v has the sources v and v + 1; the last one only v. */
 static void write_part(struct scene *s, int part)
 {
     uint64_t row_start[PART_NODES + 1] = {0};
@@ -69,7 +70,7 @@ static int tear_down(void **state)
     return memory_live_blocks() == 0 ? 0 : -1;
 }
 
-/* Forgets the copies that writing has left, so that whatever is read is fetched. */
+/* Removes the copies that writing has left, so that every part is downloaded. */
 static void forget_copies(struct scene *s)
 {
     char folder[FILE_PATH_SIZE];
@@ -96,7 +97,7 @@ static void a_part_is_fetched_when_it_is_wanted_and_once(void **state)
     forget_copies(s);
     store_watch_begin(PART_COUNT);
     assert_ok(topology_open(s->store, &s->book, &t, &s->err), &s->err);
-    assert_int_equal(store_watch_end().calls, 1); /* for all seals */
+    assert_int_equal(store_watch_end().calls, 1); /* for all seals together */
     assert_int_equal(t.edge_count, 2 * NODES - 1);
     assert_int_equal(t.part[5].edge_count, 2 * PART_NODES - 1);
     assert_int_equal(topology_copy_bytes(&t) > 0, true);
@@ -131,8 +132,8 @@ static void all_parts_are_fetched_side_by_side(void **state)
     thread_pool_free(pool);
 }
 
-/* Of several that are damaged the first is named, whichever thread met which; the others are there, and a damaged one is
- * once it was mended. */
+/* Tests that of several damaged parts the first is named, whichever thread found which; that the
+ * others are open; and that a damaged part can be opened after a repair. */
 static void damage_of_one_part_is_told_and_may_be_mended(void **state)
 {
     struct scene *s = *state;

@@ -17,7 +17,7 @@
 
 enum { PART_COUNT = 4, ROW_EDGES_MAX = 7 };
 
-/* Parts of odd sizes: none, one, some nodes. */
+/* Parts of odd sizes: no node, one, and several. */
 static const uint32_t bounds[PART_COUNT + 1] = {0, 0, 1, 258, 1000};
 
 struct fixture {
@@ -47,7 +47,7 @@ static void close_fixture(struct fixture *f)
     temp_dir_remove(&f->dir);
 }
 
-/* --- what the file should say: pure functions of node and edge --- */
+/* --- the expected content: pure functions of node and edge --- */
 
 static uint32_t degree_of(uint32_t node)
 {
@@ -143,14 +143,14 @@ static int count_name(const char *folder)
     char command[FILE_PATH_SIZE + 32];
     char text[32] = "";
     (void)snprintf(command, sizeof command, "ls -A %s | wc -l", folder);
-    FILE *pipe = popen(command, "r"); /* NOLINT(cert-env33-c): a path made by the test */
+    FILE *pipe = popen(command, "r"); /* NOLINT(cert-env33-c): the test made the path */
     assert_non_null(pipe);
     assert_non_null(fgets(text, sizeof text, pipe));
     (void)pclose(pipe);
     return (int)strtol(text, NULL, 10);
 }
 
-/* With all its parts. */
+/* Opens a topology with all its parts. */
 static enum error_code open_all(struct fixture *f, struct thread_pool *pool, struct topology *out)
 {
     const enum error_code rc = topology_open(f->store, &f->book, out, &f->err);
@@ -192,7 +192,8 @@ static void artifact_path(struct fixture *f, int part, char path[FILE_PATH_SIZE]
               &f->err);
 }
 
-/* Built twice from nothing: the files are equal to the byte, so the second seal is the first one. */
+/* Builds from nothing twice: the files are equal to the byte, so the second seal equals the
+ * first. */
 static void equal_arrays_give_equal_files(void **state)
 {
     (void)state;
@@ -216,7 +217,7 @@ static void equal_arrays_give_equal_files(void **state)
         assert_int_equal(seal.file_size, size);
     }
     assert_ok(file_path(tmp, &f.err, "%s/tmp", store_root(g.store)), &f.err);
-    assert_int_equal(count_name(tmp), 1); /* the scratch space of the store that is open */
+    assert_int_equal(count_name(tmp), 1); /* the scratch space of the open store */
     close_fixture(&f);
     close_fixture(&g);
 }
@@ -393,7 +394,7 @@ static void a_copy_that_is_refused_leaves_the_files_to_read(void **state)
                       &f.err);
     }
     assert_fails(topology_copy(&t, true, NULL, &f.err), ERROR_NO_MEMORY, "cannot be shared",
-                 &f.err); /* too small for that */
+                 &f.err); /* it is too small to be shared */
     for (uint32_t node = 0; node < 1000; node++)
         assert_row(&t, node, true);
     topology_close(&t);
@@ -449,7 +450,7 @@ static void processes_of_a_host_share_one_copy(void **state)
     close_fixture(&f);
 }
 
-/* More than one chunk, which takes half a gigabyte of disk: only when asked for. */
+/* Writes more than one chunk, which takes half a gigabyte of disk; runs only if asked for. */
 static void an_array_of_two_chunks_reads_back(void **state)
 {
     (void)state;
@@ -491,7 +492,8 @@ static void assert_all_read(struct fixture *f)
     topology_close(&t);
 }
 
-/* Whichever read fails: the file is right, or there is none and the next attempt is right. */
+/* Tests that whichever read fails, the file is right, or there is none and the next attempt is
+ * right. */
 static void whichever_read_fails_while_writing_no_bad_file_is_sealed(void **state)
 {
     (void)state;
@@ -512,7 +514,7 @@ static void whichever_read_fails_while_writing_no_bad_file_is_sealed(void **stat
         }
 }
 
-/* LMDB writes with pwrite or writev; each of them may be what meets the full disk, so all calls do. */
+/* LMDB writes with pwrite or writev, and either may meet the full disk, so all calls fail. */
 static void a_full_disk_is_told_from_other_trouble(void **state)
 {
     (void)state;
@@ -522,7 +524,7 @@ static void a_full_disk_is_told_from_other_trouble(void **state)
     } failures[] = {{ENOSPC, ERROR_NO_SPACE}, {EDQUOT, ERROR_NO_SPACE}, {ENOMEM, ERROR_NO_MEMORY}};
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
         struct fixture f = open_fixture();
-        assert_ok(write_part(&f, 1, true), &f.err); /* the scratch space is there */
+        assert_ok(write_part(&f, 1, true), &f.err); /* the scratch space exists */
         failing_calls_plan(CALL_WRITE, 0, -1, failures[i].number);
         const enum error_code rc = write_part(&f, 0, true);
         assert_true(failing_calls_end() > 0);
@@ -532,7 +534,7 @@ static void a_full_disk_is_told_from_other_trouble(void **state)
     }
 }
 
-/* A part that lacks one kind of array which the first one has. */
+/* Tests a part that lacks one kind of array which the first part has. */
 static void parts_with_other_arrays_are_refused(void **state)
 {
     (void)state;

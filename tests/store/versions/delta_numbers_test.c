@@ -1,4 +1,4 @@
-/* Numbers before and after updates at random, beside a table that is made node by node. */
+/* Tests the numbers before and after random updates against a table that is made node by node. */
 #include "common/base/random.h"
 #include "store/versions/delta_numbers.h"
 
@@ -10,9 +10,9 @@ struct scene {
     uint32_t base_of_type[TYPES_MAX], added_of_type[TYPES_MAX], columns[TYPES_MAX];
     uint32_t gone[NODES_MAX];
     struct dataset_delta delta;
-    /* What must be. */
+    /* The expected results. */
     uint32_t version_of[NODES_MAX]; /* by the delta's own number */
-    uint32_t own_of[NODES_MAX];     /* by that of the version */
+    uint32_t own_of[NODES_MAX];     /* by the number in the version */
     uint32_t count;
 };
 
@@ -46,7 +46,7 @@ static void number_naively(struct scene *s, uint32_t types)
     }
 }
 
-/* As a schema of that version says them. */
+/* Describes the version in a schema. */
 static void describe(const struct scene *s, struct dataset_schema *schema)
 {
     const uint32_t types = s->delta.type_count;
@@ -104,7 +104,7 @@ static void numbers_are_those_of_a_walk_over_all_nodes(void **state)
     }
 }
 
-/* Of numbers some of which are missing. */
+/* Converts many numbers at once, some of which are missing. */
 static void many_are_answered_in_one_pass(void **state)
 {
     static struct scene s;
@@ -161,11 +161,11 @@ static void a_schema_that_says_other_nodes_is_refused(void **state)
         assert_fails(delta_numbers_check(&numbers, &schema, &err), ERROR_CORRUPT, "by its delta",
                      &err);
         schema.node_count--;
-        if (schema.has_relations) { /* names that a delta tells apart */
+        if (schema.has_relations) { /* types that a delta distinguishes by name */
             schema.has_relations = false;
             assert_ok(delta_numbers_check(&numbers, &schema, &err), &err);
             schema.has_relations = true;
-        } else { /* names that it does not */
+        } else { /* types that it does not distinguish */
             schema.node_type_count++;
             assert_ok(delta_numbers_check(&numbers, &schema, &err), &err);
             schema.node_type_count--;

@@ -1,4 +1,5 @@
--- stands: is the unit in its stream, or dead? Answers the id of its entry, or false. What only says so is forgotten.
+-- stands: returns the id of the unit's entry in its stream or on the dead list, or false. Forgets a
+-- unit that is only marked as queued.
 local function stands(unit, stage)
   local id = redis.call('HGET', queued, unit)
   if not id then return false end
@@ -12,14 +13,14 @@ local function stands(unit, stage)
   redis.call('HDEL', queued, unit)
   return false
 end
--- enqueue: puts a unit in its stream, once; answers 1 when it did.
+-- enqueue: puts a unit in its stream unless it is there. Returns 1 when it did.
 local function enqueue(unit, stage)
   if stands(unit, stage) then return 0 end
   local id = redis.call('XADD', stream_of(stage), '*', 'unit', unit)
   redis.call('HSET', queued, unit, id)
   return 1
 end
--- advance: notes that `finished` is done for `unit`, and queues it when that was the last one it waited for.
+-- advance: notes for `unit` that `finished` is done, and queues it after its last prerequisite.
 local function advance(unit, stage, needed, finished)
   local wait = stem .. 'wait:' .. unit
   redis.call('SADD', wait, finished)

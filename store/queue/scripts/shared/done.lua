@@ -1,4 +1,4 @@
--- done_units: completed so far, of all stages.
+-- done_units: returns how many units of all stages were completed so far.
 local function done_units()
   local sum, fields = 0, redis.call('HGETALL', count)
   for i = 1, #fields, 2 do

@@ -1,4 +1,4 @@
--- Names of keys; unit_of: the unit that a stream entry names, "" when it names none.
+-- The names of the keys. unit_of: returns the unit that a stream entry names, or "".
 local stem = string.sub(KEYS[1], 1, -5) -- "{tag}:life" without "life"
 local queued, count, dead = stem .. 'queued', stem .. 'count', stem .. 'dead'
 local function stream_of(stage) return stem .. 'queue:' .. stage end
