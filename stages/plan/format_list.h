@@ -5,18 +5,18 @@
  *
  * A new format is a row here, one file in stages/ingest/formats/ that defines `const struct
  * input_format NAME_format` with its reader (input_format.h), and its text in "Input formats" of
- * pipelines/guide/formats.md. Nothing else names it; tests/tree/input_formats_test.sh checks that, and
- * that the format has a test and a fuzz target.
+ * pipelines/guide/formats.md. Nothing else names it. tests/tree/input_formats_test.sh checks that,
+ * and that the format has a test and a fuzz target.
  *
- * `init` is LOOKED_AT if `graphmill init` looks into such an input, with NAME_facts_find() of
- * pipelines/input_facts.c, and NOT_LOOKED_AT otherwise. `text` says what it is, in --help and the reference.
- * Messages list formats in the order of the rows. Only the two tables of formats and
+ * `init` is LOOKED_AT if `graphmill init` reads such an input, with NAME_facts_find() of
+ * pipelines/input_facts.c, and NOT_LOOKED_AT otherwise. `text` describes the format in --help and
+ * the reference. Messages list formats in the order of the rows. Only the two tables of formats and
  * input_facts.c include this header, so that a new row compiles only these again.
  */
 #ifndef STAGES_PLAN_FORMAT_LIST_H
 #define STAGES_PLAN_FORMAT_LIST_H
 
-/* The settings of files beside the input that tell labels, features and splits of nodes. */
+/* The settings that name the files with labels, features and splits of nodes. */
 #define NODE_FILES                                                                                 \
     "labels feature_ids train valid test id_column label_columns time_column feature_columns "     \
     "missing_values missing_words column_encoding"

@@ -1,8 +1,9 @@
 /*
- * partitioner_list - the ways to cut a graph into parts: one row each.
+ * partitioner_list - the methods that cut a graph into parts, one row each.
  *
- * ROW(number, name, help): the number in this program, the name in partition.method; <name>_partitioner in
- * stages/partition/methods/<name>_partitioner.c. The help becomes that of the setting.
+ * ROW(number, name, help): the number in this program, and the name in partition.method. The method
+ * is <name>_partitioner in stages/partition/methods/<name>_partitioner.c. The help is the text of
+ * the setting's choice.
  */
 #ifndef STAGES_PLAN_PARTITIONER_LIST_H
 #define STAGES_PLAN_PARTITIONER_LIST_H
