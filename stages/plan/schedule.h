@@ -18,9 +18,8 @@
 struct schedule {
     int64_t train_count, valid_count;
     int64_t batch_size, evaluation_batch_size;
-    int64_t seeds_most,
-        /* The most seeds of a mini-batch. For pairs and graphs that is more than batch_size. */
-        evaluation_seeds_most;
+    /* The most seeds of a mini-batch. For pairs and graphs that is more than batch_size. */
+    int64_t seeds_most, evaluation_seeds_most;
     int64_t batches_per_epoch;
     int32_t batches_per_round;
     int64_t rounds_per_epoch;
