@@ -27,7 +27,7 @@ static bool grows(const struct loss_record *record)
     double start = record->previous, last = record->previous;
     for (uint64_t q = 0; q < quarters; q++) {
         const double loss = mean_of(rounds, q * count / quarters, (q + 1) * count / quarters);
-        if (!isfinite(loss) || loss <= last) /* false where `last` is NaN */
+        if (!isfinite(loss) || loss <= last) /* false if `last` is NaN */
             return false;
         start = isnan(start) ? loss : start;
         last = loss;

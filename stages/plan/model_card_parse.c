@@ -1,4 +1,5 @@
-/* A card out of the text in a model's file, which anybody may have written. */
+/* Reads a card from the text in a model file. Anybody may have written that text, so every value is
+ * checked. */
 #include "common/base/memory.h"
 #include "stages/plan/model_card.h"
 

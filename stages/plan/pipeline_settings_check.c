@@ -1,4 +1,4 @@
-/* What is right for one setting and wrong beside another. */
+/* Rules for settings that are right alone and wrong beside another setting. */
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/formats/time_text.h"
@@ -18,13 +18,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether the input itself may have negatives of its held-out edges. */
+/* Returns whether the input itself may contain negatives of its held-out edges. */
 static bool may_have_negatives(const struct pipeline_settings *s)
 {
     return pipeline_may_have_edge_splits(s) && dataset_format_has(s, FORMAT_HAS_NEGATIVES);
 }
 
-/* The edges that are held out of what messages travel over. */
+/* Checks the edges that are held out, so that messages do not pass along them. */
 static enum error_code check_edge_split(const struct pipeline_settings *s, struct error *err)
 {
     static const char *const names[] = {NULL, "valid_edges", "test_edges"};
@@ -62,7 +62,9 @@ static bool takes_graphs(const struct sampler *sampler)
     return sampler->takes_graphs;
 }
 
-/* Held-out edges are inferred on all that messages travel over, layer by layer. */
+/* Checks the sampler of a task of pairs: it must leave out the edges that are learnt. Held-out
+ * edges are inferred layer by layer on all edges that messages pass along, so a sampler by time
+ * suits only edges that are split by time. */
 static enum error_code check_pair_sampler(const struct pipeline_settings *s, struct error *err)
 {
     const struct sampler *sampler = pipeline_sampler(s);
@@ -98,7 +100,7 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* Edges that are not scored at their own times have no history to choose. */
+/* Checks infer.history. Only edges that are scored at their own times have a history to choose. */
 static enum error_code check_history(const struct pipeline_settings *s, struct error *err)
 {
     char names[SAMPLER_NAMES_SIZE];
@@ -112,7 +114,7 @@ static enum error_code check_history(const struct pipeline_settings *s, struct e
         sampler_names(sampler_goes_by_time, names));
 }
 
-/* The pairs that are no edges. */
+/* Checks the settings of negatives. */
 static enum error_code check_negatives(const struct pipeline_settings *s, struct error *err)
 {
     const bool by_batch =
@@ -157,7 +159,7 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
     return ERROR_NONE;
 }
 
-/* What labels of edges are learnt with. */
+/* Checks the settings for labelled edges. */
 static enum error_code check_edge_labels(const struct pipeline_settings *s, struct error *err)
 {
     const char *task = task_name(s->ingest.task);
@@ -182,7 +184,7 @@ static enum error_code check_edge_labels(const struct pipeline_settings *s, stru
     return ERROR_NONE;
 }
 
-/* What graphs are learnt with. */
+/* Checks the settings for tasks of graphs. */
 static enum error_code check_graphs(const struct pipeline_settings *s, struct error *err)
 {
     const char *task = task_name(s->ingest.task);
@@ -225,7 +227,7 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
     return ERROR_NONE;
 }
 
-/* Columns by name are those of tables of nodes. */
+/* Checks settings that name columns: only tables of nodes have such columns. */
 static enum error_code check_columns(const struct pipeline_settings *s,
                                      const struct split_shares *shares, struct error *err)
 {
@@ -267,7 +269,7 @@ static enum error_code check_time_format(const struct pipeline_settings *s, stru
                : ERROR_NONE;
 }
 
-/* The files beside an edge list, and the splits. */
+/* Checks the files beside an edge list, and the splits. */
 static enum error_code check_beside_input(const struct pipeline_settings *s, struct error *err)
 {
     static const char *const names[] = {"train", "valid", "test"};
@@ -304,8 +306,8 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* Refuses a setting that the format of the input does not read, so that nobody believes that it
- * did something. While the format is `auto` it may be any. */
+/* Refuses a setting that the format of the input does not read, so that nobody believes that it had
+ * an effect. `auto` may become any format, so nothing is refused then. */
 static enum error_code check_format_settings(const struct pipeline_settings *s, struct error *err)
 {
     const struct dataset_format *format = dataset_format_of(s);
@@ -381,7 +383,7 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     return ERROR_NONE;
 }
 
-/* Whether the sampler can draw what the other settings say. */
+/* Checks that the sampler can draw with the other settings. */
 static enum error_code check_sampler(const struct pipeline_settings *s, struct error *err)
 {
     const struct sampler *sampler = pipeline_sampler(s);
@@ -400,8 +402,8 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
                : rc;
 }
 
-/* Rows of embeddings are held in the version of the round alone, and residuals go from a round to
- * the next. */
+/* Checks what cannot work with staleness: rows of embeddings exist only in the version of the
+ * round, and a residual goes from a round to the next. */
 static enum error_code check_staleness(const struct pipeline_settings *s, struct error *err)
 {
     if (s->aggregate.staleness.value > 0 && s->train_step.gradient == GRADIENT_SPARSE)
@@ -427,8 +429,8 @@ static enum error_code refuse_layers(const char *setting, const char *why, struc
                      setting, why);
 }
 
-/* What goes through a model layer by layer is the rows of nodes of one kind, from weights that do
- * not change meanwhile. */
+/* Checks what cannot work in a pipeline of layers: the passes exchange rows of nodes of one kind,
+ * and all passes of a step must read the same weights. */
 static enum error_code check_pipeline(const struct pipeline_settings *s, struct error *err)
 {
     struct model *model = NULL;
@@ -459,7 +461,7 @@ static enum error_code check_pipeline(const struct pipeline_settings *s, struct 
                       : refuse_layers("the model has one layer", "which is the whole step", err);
 }
 
-/* How gradients are added up. */
+/* Checks how gradients are added up. */
 static enum error_code check_sums(const struct pipeline_settings *s, struct error *err)
 {
     if (s->aggregate.fan_in == 1)
@@ -469,8 +471,8 @@ static enum error_code check_sums(const struct pipeline_settings *s, struct erro
     return ERROR_NONE;
 }
 
-/* Label propagation could weigh edges, too, but from nodes at random it came to more reads from
- * other parts, not fewer. */
+/* Returns whether the method can use measured loads. Label propagation could weigh edges, too, but
+ * from a random start it gave more reads from other parts, not fewer. */
 bool pipeline_takes_loads(int64_t method)
 {
     return method == PARTITION_METIS || method == PARTITION_LDG || method == PARTITION_FENNEL ||
@@ -495,7 +497,7 @@ static enum error_code check_partition(const struct pipeline_settings *s, struct
 
 typedef enum error_code (*setting_check)(const struct pipeline_settings *s, struct error *err);
 
-/* The checks of what each kind of example is learnt with. */
+/* The checks for each kind of example. */
 static enum error_code check_examples(const struct pipeline_settings *s, struct error *err)
 {
     enum { CHECKS_MAX = 3 };

@@ -140,9 +140,9 @@ static const char *const hold_out_reverse_names[] = {[HOLD_OUT_REVERSE_AUTO] = "
                                                      NULL};
 static const char *const excluded_edges_names[] = {
     [EXCLUDE_NONE] = "none", [EXCLUDE_EDGES] = "edges", [EXCLUDE_REVERSES] = "reverses", NULL};
-/* Of an item of train-step.layers: 0, then enum activation_kind and one. */
+/* The activations of an item of train-step.layers: enum activation_kind, then one more. */
 #define ACTIVATION_NAME(constant, name) #name,
-/* ACTIVATION_AUTO comes behind the kinds. */
+/* ACTIVATION_AUTO comes after the kinds. */
 static const char *const item_activation_names[] = {ACTIVATION_LIST(ACTIVATION_NAME) "auto", NULL};
 
 #define LAYER_TEXT(constant, name, help) [LAYER_##constant] = (help),
@@ -179,8 +179,8 @@ static const char *const layer_texts[] = {LAYER_LIST(LAYER_TEXT)};
 #define INT_LIST(part, name, field, value, least, most, help) \
     {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help, NULL, NULL}
 
-/* What a row is part of (enum setting_part), and the values of another setting without which it has
- * no effect. */
+/* What depends on the setting of a row (enum setting_part), and the values of another setting
+ * without which it has no effect. */
 #define NOTHING            0, NULL
 #define LINKS(part)        SETTING_OF_##part, "ingest.task=link_prediction"
 #define LABELLED(part)     SETTING_OF_##part, "ingest.task=edge_classification,edge_regression"
@@ -230,16 +230,18 @@ static const struct setting_items layer_items = {
     layer_rows, offsetof(struct pipeline_settings, train_step.layers.item) - offsetof(struct pipeline_settings, train_step.layers), sizeof(struct layer_config)};
 
 /*
- * Rules for changing this table. Ids of datasets, partitions and runs are hashes of those settings
- * that the thing is part of, that have an effect, and that differ from their default here. So
- *   - a new setting whose default does what was done before changes no id: existing runs go on;
- *   - a default never changes, and no choice changes its meaning: that would give an old id to other bits.
- *     What should be otherwise gets a setting or choice of another name, or, for all at once, IDENTITY_VERSION
- *     (stages/plan/identity_digits.h) goes up, and everything is made again;
- *     (infer.history is such a setting whose default is not what was done before: for ids its value of before, training,
- *     counts as the default, pipeline_settings_text.c; so is train-step.inner, for which relu counts as the default);
- *   - a setting that changes no bit is OPERATION; one that only later stages see belongs to those.
- * Of a PATH neither the text nor the place counts, but the content of what lies there.
+ * Rules for changing this table. Ids of datasets, partitions and runs are hashes of the settings
+ * that the thing depends on, that have an effect, and that differ from their default here. So:
+ * - A new setting whose default does what was done before changes no id: existing runs go on.
+ * - A default never changes, and no choice changes its meaning: that would give an old id to other
+ *   bits. A new behaviour gets a setting or choice of another name; or IDENTITY_VERSION
+ *   (stages/plan/identity_digits.h) is raised, and everything is made again.
+ * - infer.history and train-step.inner are exceptions: their defaults are not what was done before.
+ *   For ids their former values, training and relu, count as the defaults
+ *   (pipeline_settings_text.c).
+ * - A setting that changes no bit is OPERATION; a setting that only later stages read belongs to
+ *   those.
+ * An id does not depend on the text or the place of a PATH, but on the content at that place.
  */
 const struct setting_spec setting_table[] = {
     TEXT(NOTHING, "name", name, "", "what the run and its records are called: [A-Za-z0-9._-]"),

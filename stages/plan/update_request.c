@@ -20,7 +20,8 @@ const char **update_request_files(struct update_request *request, size_t kind)
     return (const char **)(void *)((char *)request + update_kind_table[kind].offset);
 }
 
-/* The items of `files`, of which there are others beside them, behind those that `list` has, which is open yet. */
+/* Appends the items of `files`, which are several, to those of `list`, which has no closing bracket
+ * yet. */
 static enum error_code add_items(char list[UPDATE_FILES_SIZE], const char *files, struct error *err)
 {
     const char *at = NULL, *item = NULL;
