@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* Edges of one file, and the setting by which their nodes are taken. */
+/* The edges of one file, and the setting that says which end its nodes replace. */
 struct given_edges {
     const struct dataset_schema *schema;
     const char *file, *setting;
@@ -23,7 +23,8 @@ static const char *type_name(const struct given_edges *given, uint32_t type)
     return given->schema->node_type[type].name;
 }
 
-/* Of edge `i`, whose nodes are of type `found`; `taken`: of the end that is not. */
+/* Refuses edge `i`, whose nodes are of type `found`, while the end that they replace is of type
+ * `taken`. */
 static enum error_code refuse(const struct given_edges *given, uint64_t i, uint32_t found,
                               uint32_t taken, struct error *err)
 {

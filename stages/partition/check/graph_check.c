@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* `part` moves along. */
+/* Checks a graph. `part` advances with the graphs. */
 static enum error_code check_graph(const struct partition_check *check,
                                    const struct graph_index *expected,
                                    const struct graph_index *found, uint32_t graph, int *part,
