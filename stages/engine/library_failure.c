@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The C++ run-time library by its symbols, because no file here is C++: std::set_terminate(), and the type of
- * the exception in flight, whose second word is its name. */
+/* No file here is C++, so the C++ run-time library is called by its symbols: std::set_terminate(),
+ * and the type of the current exception, whose second word is its name. */
 typedef void (*end_handler)(void);
 typedef end_handler (*set_handler)(end_handler handler);
 struct exception_type {
@@ -18,7 +18,8 @@ struct exception_type {
 };
 typedef const struct exception_type *(*current_type)(void);
 
-/* ISO C has no cast from an object pointer to a function's; POSIX says that the bytes are the same. */
+/* Looks a function up. ISO C has no cast from an object pointer to a function pointer, but POSIX
+ * says that the bytes are the same. */
 static void look_up(const char *symbol, void *function)
 {
     void *address = dlsym(RTLD_DEFAULT, symbol);

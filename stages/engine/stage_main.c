@@ -1,9 +1,9 @@
 /*
  * stage_main - the only main() of the stage programs.
  *
- * What is the same for all stages: options, log, signals, store, settings, the run, threads, memory;
- * then one unit (ingest, partition), the loop over the queue, or a replay. It alone prints errors and
- * turns them into exit statuses.
+ * It does what is the same for all stages: options, log, signals, store, settings, the run,
+ * threads, memory; then one unit (ingest, partition), the loop over the queue, or a replay. Only
+ * stage_main prints errors and turns them into exit statuses.
  */
 #include "common/base/arena.h"
 #include "common/base/clock.h"
@@ -37,7 +37,7 @@ struct stage_options {
     const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
     const char *times, *trial, *trial_loads;
     struct update_options update_files;
-    struct update_request update; /* those */
+    struct update_request update; /* the update of these files */
     struct option_list set;
     int64_t threads, sharers, wait, idle, lease, log_level;
     uint64_t memory, cache;
@@ -88,9 +88,9 @@ struct program {
     struct stage_times *times;
     char worker[WORKER_NAME_SIZE];
     struct stage_context context;
-    struct failure_notice notice; /* before there is a run */
+    struct failure_notice notice; /* used before there is a run */
     bool began_without_store;
-    bool is_told; /* it ends for what another stage failed at */
+    bool is_told; /* it ends because another stage failed */
 };
 
 static void print_help(void)
@@ -159,15 +159,15 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
     return ERROR_NONE;
 }
 
-/* Only ingest begins a store. */
+/* Returns how the store is opened. Only ingest creates a store. */
 static unsigned store_flags_of(const struct stage_options *o)
 {
     return (o->replay ? STORE_REPLAY : 0) | (o->dry_run || o->trial ? STORE_READ_ONLY : 0) |
            (strcmp(stage.name, "ingest") == 0 ? 0 : STORE_MUST_EXIST);
 }
 
-/* To all but ingest a missing store is one that ingest is about to make, or a typing error: they wait for it, and
- * make no folder. */
+/* Opens the store. If it is missing, ingest may be about to create it, or the address has a typing
+ * error: so all other stages wait for it, and create no folder. */
 static enum error_code open_store(struct program *p, struct error *err)
 {
     const struct stage_options *o = &p->options;
@@ -205,7 +205,8 @@ static enum error_code bind_run(struct program *p, struct error *err)
     return rc;
 }
 
-/* Where others wait for this stage, or this one for others: they are told when one fails for good. */
+/* Opens the notice of a stage that waits for others, or for which others wait. It tells them when a
+ * stage fails for good. */
 static enum error_code open_notice(struct program *p, struct error *err)
 {
     struct key key;
@@ -216,22 +217,22 @@ static enum error_code open_notice(struct program *p, struct error *err)
     if (rc == ERROR_NONE)
         rc = failure_notice_open(&p->notice, p->store, &key, stage.name, err);
     if (p->began_without_store)
-        p->notice.stale[0] = '\0'; /* all that is in the store is newer than this program */
+        p->notice.stale[0] = '\0'; /* everything in the store is newer than this program */
     return rc;
 }
 
-/* What the stage waits for will not come. */
+/* Fails if a stage has failed for good: what this stage waits for will then never come. */
 static enum error_code check_notice(struct program *p, struct error *err)
 {
     struct failure_told told;
     bool found = false;
     if (failure_notice_read(&p->notice, &found, &told, NULL) != ERROR_NONE || !found)
-        return ERROR_NONE; /* a store that does not answer is what it waits for */
+        return ERROR_NONE; /* the program is waiting for the store in any case */
     p->is_told = true;
     return error_set(err, told.code, "%s failed for good: %s", told.stage, told.sentence);
 }
 
-/* Tries again while an earlier stage may still bring what is missing. */
+/* Tries again while an earlier stage may still make what is missing. */
 static enum error_code wait_for(struct program *p,
                                 enum error_code (*attempt)(struct program *, struct error *),
                                 struct error *err)
@@ -293,7 +294,8 @@ static enum error_code start_run(struct program *p, struct error *err)
     return rc;
 }
 
-/* A run of another environment can be replayed; if then a bit differs, that may be why. */
+/* Fails with ERROR_CORRUPT. A run of another environment can be replayed; if a bit then differs,
+ * the message names that difference as a possible reason. */
 static enum error_code tell_difference(const struct program *p, const char *key, struct error *err)
 {
     struct error why = {0};
@@ -351,7 +353,8 @@ static void name_worker(struct program *p)
         (void)snprintf(p->worker, sizeof p->worker, "%.40s-%ld", host, (long)getpid());
 }
 
-/* Where the time goes is for people: a disk that is full does not keep the program from working. */
+/* Opens the file of times. It is for people, so a full disk does not keep the program from
+ * working. */
 static void open_times(struct program *p)
 {
     struct error err = {0};
@@ -387,7 +390,8 @@ static enum error_code work_loop(const struct program *p, struct error *err)
     return work_loop_run(&config, err);
 }
 
-/* The programs of a run work side by side; ingest and partition have the machine for themselves. */
+/* Returns the default of --memory. The programs of a run work side by side; ingest and partition
+ * have the machine to themselves. */
 static uint64_t default_memory_bytes(void)
 {
     return host_memory_bytes() / (stage.form == STAGE_ONCE ? 2 : 4);
@@ -427,7 +431,7 @@ static enum error_code open_context(struct program *p, struct error *err)
     return rc;
 }
 
-/* What the headers of records will say. */
+/* Sets the environment that the headers of records will have. */
 static void set_environment(const struct program *p)
 {
     char text[ENVIRONMENT_TEXT_SIZE], brief[ENVIRONMENT_SHORT_SIZE];
@@ -436,7 +440,7 @@ static void set_environment(const struct program *p)
     record_environment_set(brief);
 }
 
-/* What --start needs is asked for before the work of hours. */
+/* Checks the settings. What --start needs is checked before hours of work. */
 static enum error_code check_settings(const struct program *p, struct error *err)
 {
     struct run_origin origin;
@@ -495,7 +499,7 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
 
 int main(int argc, char **argv)
 {
-    static struct program program; /* settings and run are large for a stack */
+    static struct program program; /* too large for a stack */
     char name[64];
     struct error err = {0};
     struct option_list rest = {0};

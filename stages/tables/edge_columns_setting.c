@@ -36,7 +36,8 @@ static struct field without_quotes(struct field field)
     return field;
 }
 
-/* The words for the two ends are few: what data sets call an end may be the name of a column. */
+/* Returns the role of a word of the setting. Only two words name the ends: other words that data
+ * sets use for an end may be the names of columns. */
 static struct edge_word role_of(const struct field *word)
 {
     const struct edge_word known = edge_word_of(word);

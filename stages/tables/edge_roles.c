@@ -29,7 +29,8 @@ static bool may_be_ids(const struct role_search *s, size_t i)
            !is_index;
 }
 
-/* A column that is called weight or time is that: a cell that is none is an error with its line. */
+/* Returns whether a column may have the role. A column called weight or time has it: a cell that is
+ * no number or time is an error with its line. */
 static bool fits(const struct table_column *column, enum edge_column role)
 {
     if (role == EDGE_TYPE)
