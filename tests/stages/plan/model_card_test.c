@@ -1,4 +1,5 @@
-/* What a model's file says of the graph that it was trained on: as it was written, and refused where it is not. */
+/* The card in a model file, about the graph that the model was trained on: it reads back as
+ * written, and a wrong one is refused. */
 #include "common/base/memory.h"
 #include "stages/plan/model_card.h"
 
@@ -82,7 +83,7 @@ static void as_it_was_written(void **state)
     }
 }
 
-/* A card with `found` in the place of `good`. */
+/* Expects that a card with `found` in the place of `good` is refused. */
 static void refused(const char *good, const char *found, const char *said)
 {
     static const char whole[] =

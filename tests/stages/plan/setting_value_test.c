@@ -43,7 +43,8 @@ static void a_list_of_maps_is_read_by_the_rows_of_its_items(void **state)
     assert_int_equal(settings.list.item[1].kind, 0);
     assert_int_equal(settings.list.item[1].hidden, 64); /* the row's default */
     assert_true(settings.list.item[1].bias);
-    assert_ok(assign(&settings, "[{kind: wide}]", &err), &err); /* nothing of before is left */
+    assert_ok(assign(&settings, "[{kind: wide}]", &err), &err); /* no item of the earlier value is
+                                                                 * left */
     assert_int_equal(settings.list.count, 1);
     assert_int_equal(settings.list.item[0].hidden, 64);
 }
@@ -54,7 +55,7 @@ static void text_has_what_differs_from_the_defaults_and_has_an_effect(void **sta
     static const char *const texts[][2] = {
         {"[]", "[]"},
         {"[{kind: plain, hidden: 64}]", "[{kind: plain}]"},
-        {"[{rate: 0.1, kind: plain}]", "[{kind: plain}]"}, /* rate is of wide ones */
+        {"[{rate: 0.1, kind: plain}]", "[{kind: plain}]"}, /* only items of kind wide have a rate */
         {"[{sizes: '3, 4', kind: wide, rate: 0.10}, {kind: plain, bias: false}]",
          "[{kind: wide, rate: 0.10000000000000001, sizes: [3,4]}, {kind: plain, bias: false}]"},
         {"[{\"kind\": \"wide\", \"hidden\": 7}]", "[{kind: wide, hidden: 7}]"},
