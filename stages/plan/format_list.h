@@ -23,12 +23,16 @@
 
 /* clang-format off */
 #define FORMAT_LIST(ROW) \
-    ROW(folder, LOOKED_AT, "a folder of plain files", .sign = "meta.json", .traits = FORMAT_HAS_GRAPHS) \
-    ROW(ogb, LOOKED_AT, "a folder of the Open Graph Benchmark", .sign = "raw", .sign_text = "a folder raw", .settings = "split_name", \
+    ROW(folder, LOOKED_AT, "a folder of plain files", .sign = "meta.json", \
+        .traits = FORMAT_HAS_GRAPHS) \
+    ROW(ogb, LOOKED_AT, "a folder of the Open Graph Benchmark", .sign = "raw", \
+        .sign_text = "a folder raw", .settings = "split_name", \
         .traits = FORMAT_HAS_GRAPHS | FORMAT_HOLDS_OUT_EDGES | FORMAT_HAS_NEGATIVES) \
-    ROW(edge_list, NOT_LOOKED_AT, "a table of edges, in one file or several", .settings = NODE_FILES " edge_columns id_type edge_features", \
+    ROW(edge_list, NOT_LOOKED_AT, "a table of edges, in one file or several", \
+        .settings = NODE_FILES " edge_columns id_type edge_features", \
         .traits = FORMAT_IS_TABLE | FORMAT_HAS_NODE_FILES) \
-    ROW(generated, NOT_LOOKED_AT, "planted communities, drawn by the seed", .traits = FORMAT_IS_GENERATED, \
+    ROW(generated, NOT_LOOKED_AT, "planted communities, drawn by the seed", \
+        .traits = FORMAT_IS_GENERATED, \
         .settings = "nodes average_degree degree_exponent classes homophily feature_dim " \
                     "feature_noise label_noise train_share valid_share") \
     ROW(tu, LOOKED_AT, "a folder of the TU Dortmund collection, which has many graphs", \
@@ -38,13 +42,16 @@
         .settings = NODE_FILES, .traits = FORMAT_HAS_NODE_FILES) \
     ROW(metis, LOOKED_AT, "a graph for METIS or Chaco", .endings = {".graph", ".metis"}, \
         .settings = NODE_FILES, .traits = FORMAT_HAS_NODE_FILES) \
-    ROW(npz, LOOKED_AT, "an archive of NumPy arrays: a scipy matrix, or a graph of PyG's citation archives", \
+    ROW(npz, LOOKED_AT, \
+        "an archive of NumPy arrays: a scipy matrix, or a graph of PyG's citation archives", \
         .settings = "split_name") \
     ROW(graphsaint, LOOKED_AT, "a folder of GraphSAINT's authors", .sign = "adj_full.npz") \
-    ROW(graphbolt, LOOKED_AT, "a folder of DGL's GraphBolt", .sign = "metadata.yaml", .settings = "split_name") \
+    ROW(graphbolt, LOOKED_AT, "a folder of DGL's GraphBolt", .sign = "metadata.yaml", \
+        .settings = "split_name") \
     ROW(distdgl, LOOKED_AT, "a folder of DGL's distributed partitioning", .sign = "metadata.json") \
     ROW(dgl_csv, LOOKED_AT, "a folder of DGL's CSVDataset", .sign = "meta.yaml") \
-    ROW(graphml, LOOKED_AT, "a GraphML file", .endings = {".graphml", ".graphml.gz", ".graphml.zst"}, \
+    ROW(graphml, LOOKED_AT, "a GraphML file", .endings = {".graphml", ".graphml.gz", \
+        ".graphml.zst"}, \
         .settings = "label_columns feature_columns", .traits = FORMAT_HAS_COLUMNS) \
     ROW(linqs, LOOKED_AT, "a folder of the LINQS group", .sign = "*.content") \
     ROW(hgb, LOOKED_AT, "a folder of the Heterogeneous Graph Benchmark", .sign = "node.dat", \
