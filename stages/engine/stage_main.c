@@ -66,31 +66,31 @@ static const struct option_spec option_table[] = {
         "memory budget, such as 2G (default: a quarter of what the machine or container has; a "
         "half for ingest and partition, which run alone)"},
     {"sharers", OPTION_INT, AT(sharers), "1", 1, 1024, "N",
-        "workers of this stage on this host: what of the graph they hold together counts in the "
-        "budget of each by its portion"},
+        "workers of this stage on this host; they share one copy of the graph's data, so each "
+        "counts only its portion of it in its budget"},
     {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER",
         "local folder for copies of sealed files that cannot be read in place; all workers of a "
         "host share them"},
     {"cache", OPTION_BYTES, AT(cache), "8G", 0, 0, "SIZE",
-        "how much such copies may take, while nobody uses them"},
+        "the most bytes of such copies that are kept while nobody uses them"},
     {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL,
-        "the store lies on a disk of this host, whatever its file system looks like: open sealed "
+        "the store is on a disk of this host, whatever its file system looks like: open sealed "
         "files in place"},
     {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS",
-        "wait so long for what earlier stages write"},
+        "wait so long for the records of earlier stages"},
     {"idle", OPTION_INT, AT(idle), "0", 0, 31536000, "SECONDS",
-        "end with status 75 when no unit came for so long, for schedulers that start it again and "
+        "end with status 75 if no unit came for so long, for schedulers that start it again and "
         "need its CPUs meanwhile; 0: never"},
     {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS",
         "a silent worker loses its unit after so many milliseconds"},
     {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT",
-        "compute one unit again and compare with what is stored"},
+        "compute one unit again and compare it with the stored records"},
     {"times", OPTION_TEXT, AT(times), NULL, 0, 0, "FILE",
         "append where the time went to this file, as JSON lines"},
     {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N",
         "1 errors, 2 warnings, 3 progress, 4 everything"},
     {"debug", OPTION_FLAG, AT(debug), NULL, 0, 0, NULL,
-        "log everything, and behind an error the line of the source that met it"},
+        "log everything, and after an error the source line that reported it"},
     {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL,
         "partition: start the run, so that workers may join it"},
     {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL,

@@ -20,7 +20,7 @@
         "a shard has the same number of nodes, in the order of partition ids; there are "          \
         "embedding_shards of them")                                                                \
     ROW(EMBEDDING_BY_HASH, hash,                                                                   \
-        "a shard has the nodes whose id leaves the same rest by embedding_shards")                 \
+        "a shard has the nodes whose ids are equal modulo embedding_shards")                       \
     ROW(EMBEDDING_WHOLE, whole, "one shard has all nodes, for small tables")
 #define EMBEDDING_POLICY_NUMBER(number, name, help) number,
 enum embedding_policy { EMBEDDING_POLICY_LIST(EMBEDDING_POLICY_NUMBER) EMBEDDING_POLICY_COUNT };

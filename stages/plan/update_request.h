@@ -76,18 +76,18 @@ static inline bool update_request_is_given(const struct update_request *request)
 /* Rows of a table of options. PLACE(field) is the offset of the field. */
 #define UPDATE_OPTIONS(PLACE) \
     {"add-edges", OPTION_LIST, PLACE(add_edges), NULL, 0, 0, "FILES", \
-        "edges that are new: source,target and the columns that edges have, of several relations " \
-        "with etype; a file, a pattern such as 'edges-*.csv', or several: all options of files " \
+        "new edges: source,target and the columns that edges have, with etype for several " \
+        "relations; a file, a pattern such as 'edges-*.csv', or several: all options of files " \
         "may be repeated"}, \
     {"remove-edges", OPTION_LIST, PLACE(remove_edges), NULL, 0, 0, "FILES", \
-        "edges that go: source,target[,etype]"}, \
+        "edges to remove: source,target[,etype]"}, \
     {"add-nodes", OPTION_LIST, PLACE(add_nodes), NULL, 0, 0, "FILES", \
-        "nodes that are new: id[,split[,label]], of several types id,type[,split[,label]], in a " \
+        "new nodes: id[,split[,label]], with several node types id,type[,split[,label]], in a " \
         "set of graphs id,graph[,split[,label]]"}, \
     {"remove-nodes", OPTION_LIST, PLACE(remove_nodes), NULL, 0, 0, "FILES", \
-        "nodes that go, with their edges: an id a line"}, \
+        "nodes to remove, with their edges: an id a line"}, \
     {"features", OPTION_LIST, PLACE(features), NULL, 0, 0, "FILES", \
-        "features of new nodes, and new ones of others: id,x1,x2,..."}, \
+        "features of new nodes, and new features of others: id,x1,x2,..."}, \
     {"base", OPTION_TEXT, PLACE(base), NULL, 0, 0, "ID", \
         "the version of the dataset that the files are for (default: the newest)"},
 /* clang-format on */
