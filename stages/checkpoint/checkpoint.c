@@ -356,7 +356,7 @@ static void checkpoint_close(void *state)
 
 const struct stage stage = {
     .name = "checkpoint",
-    .summary = "make a restorable snapshot, and let old records go",
+    .summary = "make a restorable snapshot, and remove old records",
     .reads = "weights, optimizer_state, evaluation, snapshot, node_labels, node_splits",
     .writes = "snapshot",
     .form = STAGE_LOOP,

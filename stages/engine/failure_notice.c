@@ -92,7 +92,7 @@ void failure_notice_leave(const struct failure_notice *notice, enum error_code c
             *c = ' ';
     /* The last writer may win: each of several reasons explains why the run cannot go on. */
     if (store_switch_set(notice->store, notice->key.text, text, &err) != ERROR_NONE)
-        log_warn("the others are not told: %s", err.message);
+        log_warn("no notice is left for the other stages: %s", err.message);
 }
 
 enum error_code failure_notice_read(const struct failure_notice *notice, bool *found,

@@ -44,9 +44,8 @@ static void on_terminate(void)
     const char *name = exception_name();
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
         if (strcmp(name, refusals[i][0]) == 0) {
-            log_error("no memory: RocksDB was refused %s (%s); expected more than this process may "
-                      "have: look "
-                      "at ulimit -v, ulimit -u and the limits of the container",
+            log_error("no memory: RocksDB was refused %s (%s); this process needs higher limits: "
+                      "see ulimit -v, ulimit -u and the limits of the container",
                       refusals[i][1], name);
             _exit(error_exit_status(ERROR_NO_MEMORY));
         }

@@ -60,7 +60,7 @@ static void explain_stage(const char *stage, const struct stage_counts *counts,
     if (counts->waiting > 0)
         append(reason,
                alive ? "; %" PRId64 " wait for %s"
-                     : "; %" PRId64 " wait for %s, of which no worker lives: start graphmill-%s",
+                     : "; %" PRId64 " wait for %s, which has no worker: start graphmill-%s",
                counts->waiting, stage, stage);
 }
 
@@ -92,8 +92,7 @@ static enum error_code tell(struct queue_watch *watch, struct work_queue *queue,
     const enum error_code rc = explain(queue, reason, err);
     if (rc == ERROR_NONE)
         log_warn("no unit of run %s was completed for %" PRId64
-                 " s%s; queue and storage agree, and "
-                 "are compared again and again",
+                 " s%s; queue and storage agree, and are compared repeatedly",
                  watch->run_id, still_ms / 1000,
                  reason[0] ? reason : "; storage names no unit that could be next");
     return rc;

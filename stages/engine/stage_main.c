@@ -153,36 +153,35 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
     if (!o->pipeline == !o->run)
         return error_set(err, ERROR_USAGE, "give either --pipeline FILE or --run ID");
     if (o->run && o->set.count)
-        return error_set(err, ERROR_USAGE,
-                         "--set goes with --pipeline; a run's settings are fixed");
+        return error_set(err, ERROR_USAGE, "--set needs --pipeline; a run's settings are fixed");
     if (o->start && (strcmp(stage.name, "partition") != 0 || !o->pipeline || o->replay))
         return error_set(err, ERROR_USAGE,
-                         "--start goes with graphmill-partition --pipeline FILE: a run starts once "
-                         "its partition is there");
+                         "--start needs graphmill-partition --pipeline FILE: a run starts once its "
+                         "partition is there");
     if (o->dry_run && (strcmp(stage.name, "ingest") != 0 || o->replay))
-        return error_set(err, ERROR_USAGE,
-                         "--dry-run goes with graphmill-ingest; graphmill run --dry-run tells of "
-                         "all stages");
+        return error_set(
+            err, ERROR_USAGE,
+            "--dry-run needs graphmill-ingest; graphmill run --dry-run covers all stages");
     if (o->trial && (strcmp(stage.name, "partition") != 0 || o->replay || o->start))
         return error_set(err, ERROR_USAGE,
-                         "--trial goes with graphmill-partition, without --replay and --start; "
-                         "graphmill partition --compare tells of all methods");
+                         "--trial needs graphmill-partition, without --replay and --start; "
+                         "graphmill partition --compare measures all methods");
     if (o->trial_loads && !o->trial)
         return error_set(err, ERROR_USAGE, "--trial-loads goes with --trial");
     if (update_request_is_given(&o->update) &&
         (strcmp(stage.name, "ingest") != 0 || o->replay || o->dry_run))
-        return error_set(err, ERROR_USAGE,
-                         "files of an update go with graphmill-ingest, without --replay and "
-                         "--dry-run");
+        return error_set(
+            err, ERROR_USAGE,
+            "files of an update need graphmill-ingest, without --replay and --dry-run");
     if (o->update.base && !update_request_is_given(&o->update))
         return error_set(err, ERROR_USAGE, "--base goes with files of an update");
     if (o->print_config && !o->pipeline)
         return error_set(err, ERROR_USAGE,
-                         "--print-config goes with --pipeline; graphmill status shows a run");
+                         "--print-config needs --pipeline; graphmill status shows a run");
     if (!o->store && !o->print_config)
         return error_set(err, ERROR_USAGE, "--store must be given");
     if (stage.form == STAGE_ONCE && o->idle)
-        return error_set(err, ERROR_USAGE, "--idle goes with stages that loop; --wait is for all");
+        return error_set(err, ERROR_USAGE, "--idle is for stages that loop; --wait is for all");
     if (stage.form == STAGE_LOOP && !o->redis && !o->replay && !o->print_config)
         return error_set(err, ERROR_USAGE, "--redis must be given");
     return ERROR_NONE;
@@ -212,7 +211,7 @@ static enum error_code open_store(struct program *p, struct error *err)
         return rc;
     p->began_without_store = true;
     return error_set(err, ERROR_UNAVAILABLE,
-                     "there is no store at %s: " ADVICE "run ingest, or mend --store",
+                     "there is no store at %s: " ADVICE "run ingest, or correct --store",
                      p->options.store);
 }
 

@@ -97,7 +97,7 @@ static enum error_code stop_for_dead(struct work_turns *loop, struct error *err)
             rc = work_queue_forget_dead(loop->queue, unit, err);
         if (rc != ERROR_NONE)
             return rc;
-        log_warn("'%s' on the dead list is done, or no unit of this run: forgotten", unit);
+        log_warn("'%s' on the dead list is done, or is no unit of this run: removed", unit);
     }
     return ERROR_NONE;
 }
@@ -155,7 +155,7 @@ static enum error_code complete(struct work_turns *loop, const struct work_claim
                                  err);
     } while (ask_again(loop, &rc, err));
     if (rc == ERROR_NONE && *done_count == 0)
-        log_debug("the lease of %s was lost; whoever holds it completes it", claim->unit);
+        log_debug("the lease of %s was lost; its present holder completes it", claim->unit);
     return rc;
 }
 

@@ -64,10 +64,10 @@ static enum error_code find_chosen(const struct stage_context *context, const ch
     for (;;) {
         enum error_code rc = step_back(context->store, out->dataset_id, err);
         if (rc == ERROR_NONE && !out->dataset_id[0])
-            return error_set(err, ERROR_CORRUPT,
-                             "the partition of %s is a delta of %s, which is of no version before "
-                             "it",
-                             dataset_id, chosen);
+            return error_set(
+                err, ERROR_CORRUPT,
+                "the partition of %s is a delta of %s, which belongs to no version before it",
+                dataset_id, chosen);
         if (rc == ERROR_NONE)
             rc = identity_partition(context->store, context->settings, out->dataset_id, id, err);
         if (rc != ERROR_NONE)

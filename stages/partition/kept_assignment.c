@@ -54,7 +54,8 @@ static enum error_code take_method(const struct partition_input *input,
     if (!out->method)
         out->method = partitioner_name(stored->method);
     return out->method ? ERROR_NONE
-                       : error_set(err, ERROR_CORRUPT, "%s: is of the method '%s', which is none",
+                       : error_set(err, ERROR_CORRUPT,
+                                   "%s: was made by the method '%s', which does not exist",
                                    key_partition(input->id, "assignment").text, stored->method);
 }
 

@@ -342,7 +342,7 @@ static enum error_code build_of(const struct stage_context *context, const char 
     job->context = context;
     rc = partition_input_of(&job->input, context, dataset_id, err);
     if (rc == ERROR_NONE)
-        log_info("the parts of %s, of which a version has what changed, are made again",
+        log_info("the parts of %s, over which a version is written as a delta, are made again",
                  dataset_id);
     if (rc == ERROR_NONE)
         rc = build(job, err);
@@ -423,12 +423,12 @@ static enum error_code name_partition(const struct partition_job *job, const str
         if (rc == ERROR_NONE && strcmp(dataset_id, job->input.schema.id) != 0)
             rc = error_set(err, ERROR_BUSY,
                            "while dataset %s was cut, another process named dataset %s and its "
-                           "partition %s: that one has to be cut",
+                           "partition %s: that dataset must be partitioned",
                            job->input.schema.id, dataset_id, now);
         if (rc != ERROR_NONE)
             return rc;
     }
-    return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key->text);
+    return error_set(err, ERROR_BUSY, "the ref %s changed each time it was read", key->text);
 }
 
 static enum error_code partition_work(const struct stage_context *context, void *state,

@@ -72,8 +72,8 @@ static enum error_code check_pairs(const struct pipeline_settings *settings,
     if (settings->sample.pairs == PAIRS_WALKS &&
         (has_several_kinds(schema) || schema->edge_width.of[EDGE_TYPE]))
         return error_set(err, ERROR_INVALID,
-                         "sample.pairs is walks, but pairs of a walk are of no relation and of no "
-                         "edge type: expected `pairs: edges`, or a graph without edge types, or "
+                         "sample.pairs is walks, but pairs of a walk have no relation and no edge "
+                         "type: expected `pairs: edges`, or a graph without edge types, or "
                          "`relations: false` below `ingest:`");
     return check_ends(settings, schema, err);
 }
@@ -100,8 +100,8 @@ static enum error_code check_method(const struct pipeline_settings *settings,
 {
     if (task_has(schema->task, TASK_HAS_GRAPHS) && settings->partition.loads[0])
         return error_set(err, ERROR_INVALID,
-                         "partition.loads is given, but ingest.task is %s, of which each graph is "
-                         "whole in a part, whatever was read of it",
+                         "partition.loads is given, but with ingest.task: %s each graph is whole "
+                         "in a part, whatever its loads are",
                          task_name(schema->task));
     if (!has_several_kinds(schema) || !partitioner_cuts_vertices(settings->partition.method))
         return ERROR_NONE;

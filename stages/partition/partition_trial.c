@@ -122,10 +122,10 @@ enum error_code partition_trial(struct partition_input *input, struct error *err
     (void)setting_print(setting_find("partition.method"), input->context->settings, name,
                         sizeof name);
     if (input->graphs.graph_count)
-        return error_set(err, ERROR_INVALID,
-                         "ingest.task is %s, of which each graph is whole in a part: there are no "
-                         "methods to compare",
-                         task_name(input->schema.task));
+        return error_set(
+            err, ERROR_INVALID,
+            "with ingest.task: %s each graph is whole in a part: there are no methods to compare",
+            task_name(input->schema.task));
     enum error_code rc = partition_input_measure(input, err);
     if (rc == ERROR_NONE && input->context->trial_loads)
         rc = measured_loads_read(input->context->trial_loads, input->context->store, &input->schema,

@@ -54,7 +54,7 @@ static enum error_code add_chunk(void *context, const struct edge_chunk *chunk, 
             const uint32_t relation = relation_of(c, chunk, e);
             if (relation >= partition_book_relations(&c->book))
                 return error_set(err, ERROR_CORRUPT,
-                                 "dataset %s: an edge is of relation %" PRIu32
+                                 "dataset %s: an edge has relation %" PRIu32
                                  ", expected below %" PRIu32,
                                  c->input->schema.id, relation, partition_book_relations(&c->book));
             edge_columns_pack(&chunk->columns, e, c->bytes + ENDS_BYTES);

@@ -217,8 +217,8 @@ static enum error_code decide(struct version_comparison *c, bool *is_delta, stru
              *is_delta ? "delta" : "whole");
     if (c->base->is_chosen && !*is_delta)
         return error_set(err, ERROR_CORRUPT,
-                         "partition %s: its files are a delta of %s, but what is other in it is "
-                         "%.4f: expected at most partition.compact, %g",
+                         "partition %s: its files are a delta of %s, but the share that has "
+                         "changed is %.4f: expected at most partition.compact, %g",
                          c->input->id, c->base->partition_id, share, compact);
     return ERROR_NONE;
 }

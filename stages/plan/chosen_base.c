@@ -162,12 +162,12 @@ static enum error_code check_that_none_was_made(const struct schedule *s, struct
     const enum error_code rc = chosen_base_newest_made(store, run_id, round, &newest, err);
     if (rc != ERROR_NONE || (newest == round && !is_begun_behind(s, store, run_id, round)))
         return rc;
-    return error_set(err, ERROR_CORRUPT,
-                     "record %s is lost, and no gradient of round %" PRId64
-                     " is left that says which weights it was made from: what was made of them "
-                     "cannot be made again; stop the run, and `graphmill verify --remove` sets it "
-                     "back to before that round",
-                     key_round_base(run_id, round).text, round);
+    return error_set(
+        err, ERROR_CORRUPT,
+        "record %s is lost, and no gradient of round %" PRId64
+        " is left that says which weights it was made from: records made from them cannot be made "
+        "again; stop the run, and `graphmill verify --remove` sets it back to before that round",
+        key_round_base(run_id, round).text, round);
 }
 
 /* Chooses, unless gradients of the round have a choice, or records were made from one. */

@@ -86,16 +86,16 @@ static enum error_code refuse_without(const struct sampler *sampler,
     for (uint32_t r = 0; r < schema->edge_type_count; r++)
         if (schema->lacks[r] >> column & 1)
             return error_set(err, ERROR_INPUT,
-                             "sample.sampler is %s, which goes by %s of all relations, but "
-                             "relation %s has none: " ADVICE
+                             "sample.sampler is %s, which reads %s of all relations, but relation "
+                             "%s has none: " ADVICE
                              "add a column \"%s\" to its table of edges, as others have, or write "
                              "`sampler: " SAMPLER_DEFAULT_NAME "` below `sample:`",
                              sampler->name, of->plural, schema->edge_type[r].name, of->what);
-    return error_set(err, ERROR_INPUT,
-                     "sample.sampler is %s, which goes by %s, but the graph has none: "
-                     "expected a column \"%s\" in the table of edges, a file %s.npy beside "
-                     "it, or another sampler",
-                     sampler->name, of->plural, of->what, of->file);
+    return error_set(
+        err, ERROR_INPUT,
+        "sample.sampler is %s, which reads %s, but the graph has none: expected a column \"%s\" in "
+        "the table of edges, a file %s.npy beside it, or another sampler",
+        sampler->name, of->plural, of->what, of->file);
 }
 
 /* Checks the columns that the sampler draws by. */

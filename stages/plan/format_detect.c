@@ -89,7 +89,7 @@ static enum error_code detect_folder(const char *path, int64_t *format, char *se
     list_signs(known, sizeof known);
     if (!look.found)
         return error_set(err, ERROR_INPUT,
-                         "%s: ingest.format is auto, and nothing in this folder says what it is: "
+                         "%s: ingest.format is auto, and nothing in this folder shows its format: "
                          "expected %s, or one file as ingest.path",
                          path, known);
     if (look.other)

@@ -55,9 +55,8 @@ static enum error_code read_type(struct model_card *card, struct store *store, u
     enum error_code rc = feature_statistics_get(store, card->dataset.id, type, &statistics, err);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, rc,
-                         "dataset %s does not say by what its features were scaled, as an "
-                         "earlier release made it: " ADVICE
-                         "run the pipeline of the model in a new folder",
+                         "dataset %s does not say how its features were scaled, because an earlier "
+                         "release made it: " ADVICE "run the pipeline of the model in a new folder",
                          card->dataset.id);
     if (rc == ERROR_NONE)
         rc = copy_statistics(&statistics, out, err);

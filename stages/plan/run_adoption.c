@@ -77,7 +77,7 @@ enum error_code run_adoption_note(struct store *store, const struct pipeline_set
             rc = note_before(store, &key, plan->id, old, &noted, err);
     }
     return rc == ERROR_NONE && !noted
-               ? error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text)
+               ? error_set(err, ERROR_BUSY, "the ref %s changed each time it was read", key.text)
                : rc;
 }
 

@@ -154,7 +154,7 @@ static enum error_code adopt(struct store *store, const struct pipeline_settings
     const enum error_code rc = run_adoption_take(store, settings, schedule, plan, err);
     if (rc != ERROR_CORRUPT && rc != ERROR_NOT_FOUND)
         return rc;
-    log_warn("snapshot %" PRId64 " of run %s cannot be gone on from: %s", plan->first_version,
+    log_warn("snapshot %" PRId64 " of run %s cannot be continued: %s", plan->first_version,
              plan->origin, err->message);
     plan->first_version = 0;
     plan->origin[0] = '\0';
@@ -280,9 +280,8 @@ static enum error_code find_only_run(struct store *store, char run_id[ID_SIZE], 
         return error_set(err, ERROR_NOT_FOUND, "no run was started here");
     if (search.count > 1)
         return error_set(err, ERROR_NOT_FOUND,
-                         "the switch %s is lost, and there are %d runs: " ADVICE
-                         "name one with --run, such as "
-                         "%s; the next graphmill run sets it anew",
+                         "the ref %s is lost, and there are %d runs: " ADVICE
+                         "name one with --run, such as %s; the next graphmill run sets it again",
                          newest_run_switch, search.count, search.id);
     memcpy(run_id, search.id, sizeof search.id);
     return ERROR_NONE;

@@ -20,10 +20,10 @@ static enum error_code check_kind(const struct task *task, enum loss kind, struc
     if (task->loss_count == 0 && kind == LOSS_AUTO)
         return ERROR_NONE;
     if (task->loss_count == 0)
-        return error_set(err, ERROR_INVALID,
-                         "train-step.loss is %s, which is of nodes: the loss of %s is "
-                         "train-step.link_loss",
-                         loss_name(kind), task->name);
+        return error_set(
+            err, ERROR_INVALID,
+            "train-step.loss is %s, which is for nodes: the loss of %s is train-step.link_loss",
+            loss_name(kind), task->name);
     for (int i = 0; i < task->loss_count; i++)
         (void)snprintf(names + strlen(names), sizeof names - strlen(names), ", %s",
                        loss_name(task->losses[i]));
@@ -107,7 +107,7 @@ static enum error_code count_classes(struct store *store, const struct partition
     if (rc == ERROR_NONE &&
         (labels.task != book->task || labels.class_count != book->class_count ||
          labels.node_count != (book->graph_count ? book->graph_count : book->node_count)))
-        rc = error_set(err, ERROR_CORRUPT, "labels of %s: other ones than those of partition %s",
+        rc = error_set(err, ERROR_CORRUPT, "labels of %s: they are not those of partition %s",
                        book->dataset_id, book->id);
     if (rc == ERROR_NONE)
         rc = merged_splits_get(store, book->dataset_id, &splits, err);

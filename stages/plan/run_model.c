@@ -161,7 +161,7 @@ static enum error_code check_tensors(const struct model *model,
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
                      "the model has no tensors to train: expected another kind of layer than %s, "
-                     "or, of links, rows of nodes that are learnt: train-step.embedding: 64",
+                     "or, for link prediction, learnable rows of nodes: train-step.embedding: 64",
                      layer_names[model->config.layer[0].kind]);
 }
 

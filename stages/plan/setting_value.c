@@ -449,7 +449,7 @@ static enum error_code unknown_key(const struct setting_spec *rows, const char *
     for (const struct setting_spec *row = rows; row->name && count + 1 < 64; row++)
         names[count++] = row->name;
     if (strchr(key, ':'))
-        return refuse(place, err, ": unknown setting '%.100s'; YAML wants a blank behind the colon",
+        return refuse(place, err, ": unknown setting '%.100s'; YAML needs a blank after the colon",
                       key);
     const char *nearest = text_nearest(key, names);
     if (nearest)

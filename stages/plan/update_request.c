@@ -92,10 +92,10 @@ enum error_code update_check_dataset(const struct dataset_schema *schema, struct
 {
     for (uint32_t t = 0; t < dataset_type_count(schema); t++)
         if (!dataset_type_origin(schema, t)[0])
-            return error_set(err, ERROR_INVALID,
-                             "dataset %s was made by an earlier release, which did not keep where "
-                             "the features of each type come from: expected one that is made anew, "
-                             "in another folder",
-                             schema->id);
+            return error_set(
+                err, ERROR_INVALID,
+                "dataset %s was made by an earlier release, which did not store the origin of the "
+                "features of each type: expected a dataset that is made again, in another folder",
+                schema->id);
     return ERROR_NONE;
 }

@@ -109,7 +109,7 @@ static enum error_code sum_row(const struct partition_check *check,
         if (dataset_type_of(check->schema, check->permutation->to_dataset[source]) != source_type)
             return error_set(err, ERROR_CORRUPT,
                              "the row of node %" PRIu32 " in relation %" PRIu32
-                             " has source %" PRIu32 ", which is of another type",
+                             " has source %" PRIu32 ", which has another node type",
                              node, relation, source);
         pack_columns(part, &check->schema->edge_width, (uint16_t)relation, e,
                      facts->bytes + ENDS_BYTES);

@@ -63,7 +63,7 @@ static enum error_code check_budget(const struct arrival *a, struct error *err)
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
                      "part %u of a vertex cut with %" PRIu64 " edges takes %" PRIu64
-                     " bytes, of the memory budget %" PRIu64 " are left; " ADVICE
+                     " bytes, but of the memory budget only %" PRIu64 " are left; " ADVICE
                      "give more --memory or make more parts",
                      a->part, a->edge_count, needed, a->source->budget_bytes);
 }

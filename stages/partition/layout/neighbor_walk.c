@@ -74,11 +74,12 @@ static enum error_code check_budget(const struct neighbor_walk *walk, uint32_t f
     char wanted[32], budget[32];
     if (bytes <= walk->budget_bytes)
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_NO_MEMORY,
-        "the edges from nodes %" PRIu32 " to %" PRIu32 " take %s, of the memory "
-        "budget %s are left; " ADVICE "give more --memory, or use partition.method: hash",
-        first, end - 1, text_size(bytes, wanted), text_size(walk->budget_bytes, budget));
+    return error_set(err, ERROR_NO_MEMORY,
+                     "the edges from nodes %" PRIu32 " to %" PRIu32
+                     " take %s, but of the memory budget only %s are left; " ADVICE
+                     "give more --memory, or use partition.method: hash",
+                     first, end - 1, text_size(bytes, wanted),
+                     text_size(walk->budget_bytes, budget));
 }
 
 /* Fills one window. If it has the whole graph it stays in memory, otherwise it goes to the file. */

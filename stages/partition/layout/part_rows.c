@@ -63,7 +63,7 @@ static enum error_code choose_parts(const struct part_rows_source *source, int f
         if (bytes + splitting > source->budget_bytes && p == first)
             return error_set(err, ERROR_NO_MEMORY,
                              "part %d with %" PRIu64 " edges takes %" PRIu64
-                             " bytes, of the memory budget %" PRIu64 " are left; " ADVICE
+                             " bytes, but of the memory budget only %" PRIu64 " are left; " ADVICE
                              "give more --memory or make more parts",
                              p, own, bytes + splitting, source->budget_bytes);
         if (bytes + splitting > source->budget_bytes)

@@ -203,7 +203,7 @@ static enum error_code find_standing(const struct part_writer *writer, bool *sta
         found += standing[p];
     }
     if (rc == ERROR_NONE && found > 0)
-        log_info("topologies of %d of %d parts stand already and are kept", found, count);
+        log_info("topologies of %d of %d parts are there already and are kept", found, count);
     return rc;
 }
 
@@ -440,7 +440,7 @@ static enum error_code write_type(const struct part_writer *writer, uint32_t typ
     for (int p = 0; rc == ERROR_NONE && p < n->part_count; p++)
         rc = write_shard_unless_standing(&of, p, labels, &kept, err);
     if (rc == ERROR_NONE && kept > 0)
-        log_info("shards of %d of %d parts stand already and are kept", kept, n->part_count);
+        log_info("shards of %d of %d parts are there already and are kept", kept, n->part_count);
     feature_window_release(&of.window);
     memory_free(of.buffer);
     memory_free(type_book);

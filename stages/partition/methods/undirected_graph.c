@@ -188,7 +188,7 @@ static enum error_code add_cost(struct costing *c, uint32_t source, uint32_t tar
     if (there < 0 || back < 0)
         return error_set(err, ERROR_CORRUPT,
                          "the edge between nodes %" PRIu32 " and %" PRIu32
-                         " stands in one direction only",
+                         " is there in one direction only",
                          source, target);
     const int32_t cost = (int32_t)(c->cost[target] * c->scale);
     c->graph->edge_cost[there] += cost;
@@ -283,7 +283,7 @@ static enum error_code check_symmetry(const struct undirected_graph *g, int32_t 
             const int32_t other = g->neighbor[e], at = g->row_start[other] + met[other]++;
             if (at >= g->row_start[other + 1] || g->neighbor[at] != node)
                 return error_set(err, ERROR_CORRUPT,
-                                 "the edge between nodes %d and %d stands in one direction only",
+                                 "the edge between nodes %d and %d is there in one direction only",
                                  node, other);
         }
     return ERROR_NONE;

@@ -132,7 +132,7 @@ static void what_is_wrong_is_named(void **state)
             "node_types: expected");
     refused("\"source\":0", "\"source\":1", "source: expected a whole number from 0 to 0");
     refused("\"target_type\":0", "\"target_type\":3", "target_type: expected");
-    refused("\"least,0\\n\"", "null", "does not say by what the model's features were scaled");
+    refused("\"least,0\\n\"", "null", "does not say how the model's features were scaled");
     refused("[1,2]", "[1]", "class_weights: expected a number for each class");
     refused("[1,2]", "[1,-2]", "class_weights: expected numbers of 0 or more");
 }

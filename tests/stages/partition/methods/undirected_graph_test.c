@@ -153,7 +153,7 @@ static void a_dataset_that_calls_itself_undirected_and_is_not_is_noticed(void **
     assert_ok(dataset_schema_get(store, dataset.id, &schema, &err), &err);
     assert_ok(undirected_graph_build(store, &schema, &graph, &err), &err);
     assert_fails(undirected_graph_check(&graph, &err), ERROR_CORRUPT,
-                 "the edge between nodes 2 and 1 stands in one direction only", &err);
+                 "the edge between nodes 2 and 1 is there in one direction only", &err);
     undirected_graph_release(&graph);
 }
 
@@ -172,7 +172,7 @@ static void what_metis_must_not_see_is_named(void **state)
         {{0, 2, 1, 2}, {1, 2, 0}, "row 1 ends before it starts"},
         {{0, 2, 3, 4}, {2, 1, 0, 0}, "neighbours of node 0 do not ascend"},
         {{0, 2, 4, 4}, {1, 1, 0, 0}, "neighbours of node 0 do not ascend"},
-        {{0, 1, 1, 1}, {1}, "nodes 0 and 1 stands in one direction only"},
+        {{0, 1, 1, 1}, {1}, "nodes 0 and 1 is there in one direction only"},
         {{0, 1, 2, 3}, {1, 2, 0}, "stands in one direction only"},
     };
     struct error err = {0};
