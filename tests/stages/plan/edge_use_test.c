@@ -125,7 +125,7 @@ static void what_the_sampler_draws_by_has_to_be_there(void **state)
     struct pipeline_settings settings = settings_of(LAYER_GAT, EDGE_CHOICE_AUTO);
     settings.sample.sampler = SAMPLER_TEMPORAL_NEIGHBOR;
     assert_fails(edge_use_check(&settings, &none, &use, &err), ERROR_INPUT,
-                 "sample.sampler is temporal_neighbor, which goes by edge times, but the graph has "
+                 "sample.sampler is temporal_neighbor, which reads edge times, but the graph has "
                  "none: expected a column \"time\" in the table of edges",
                  &err);
     schema = (struct dataset_schema){
@@ -141,13 +141,13 @@ static void what_the_sampler_draws_by_has_to_be_there(void **state)
     partly.lacks[1] = 1U << EDGE_TIME;
     partly.lacks[2] = 1U << EDGE_WEIGHT;
     assert_fails(edge_use_check(&settings, &partly, &use, &err), ERROR_INPUT,
-                 "which goes by edge times of all relations, but relation cites has none: add a "
+                 "which reads edge times of all relations, but relation cites has none: add a "
                  "column \"time\" to its table of edges, as others have, or write `sampler: "
                  "neighbor` below `sample:`",
                  &err);
     settings.sample.sampler = SAMPLER_WEIGHTED_NEIGHBOR;
     assert_fails(edge_use_check(&settings, &partly, &use, &err), ERROR_INPUT,
-                 "which goes by edge weights of all relations, but relation writes has none", &err);
+                 "which reads edge weights of all relations, but relation writes has none", &err);
     assert_fails(edge_use_check(&settings, &schema, &use, &err), ERROR_INPUT,
                  "edges.csv:17: the weight is below 0, as are 3 in all, and sample.sampler "
                  "weighted_neighbor",

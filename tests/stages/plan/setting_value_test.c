@@ -88,7 +88,7 @@ static void what_is_wrong_is_named_by_line_and_place(void **state)
         {"list:\n  - kind: plain\n  - {}\n", "p.yaml:3: list[1] has no kind, which must be given"},
         {"list:\n  - kind: plain\n    hiden: 3\n",
          "p.yaml:3: list[0]: unknown setting 'hiden'; did you mean 'hidden'?"},
-        {"list: [{kind:plain}]\n", "unknown setting 'kind:plain'; YAML wants a blank behind"},
+        {"list: [{kind:plain}]\n", "unknown setting 'kind:plain'; YAML needs a blank after"},
         {"list: [{zzzzzzz: 1}]\n", "p.yaml:1: list[0]: unknown setting 'zzzzzzz'"},
         {"list:\n  - kind: plain\n    hidden: 0\n",
          "p.yaml:3: list[0].hidden is '0', expected whole numbers from 1 to 100"},

@@ -173,7 +173,7 @@ static void what_metis_must_not_see_is_named(void **state)
         {{0, 2, 3, 4}, {2, 1, 0, 0}, "neighbours of node 0 do not ascend"},
         {{0, 2, 4, 4}, {1, 1, 0, 0}, "neighbours of node 0 do not ascend"},
         {{0, 1, 1, 1}, {1}, "nodes 0 and 1 is there in one direction only"},
-        {{0, 1, 2, 3}, {1, 2, 0}, "stands in one direction only"},
+        {{0, 1, 2, 3}, {1, 2, 0}, "is there in one direction only"},
     };
     struct error err = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
