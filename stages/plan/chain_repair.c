@@ -102,9 +102,9 @@ static enum error_code repair_versions(const struct schedule *schedule, struct s
     return rc;
 }
 
-/* --- rows of embeddings: gradients are inputs like others (unit_row.h), manifests are not --- */
+/* --- rows of embeddings: gradients are inputs like others (unit_row.h), sealed rows are not --- */
 
-/* Sets *whole to whether the manifests of this version are whole. Removes damaged ones. */
+/* Sets *whole to whether the sealed rows of this version are whole. Removes damaged ones. */
 static enum error_code check_seals(const struct schedule *schedule, struct store *store,
                                    const char *run_id, int64_t version, bool *whole,
                                    struct error *err)
@@ -119,7 +119,7 @@ static enum error_code check_seals(const struct schedule *schedule, struct store
     return rc;
 }
 
-/* Removes snapshots that lack a manifest, and those after them: the run then goes on from the
+/* Removes snapshots that lack sealed rows, and those after them: the run then goes on from the
  * snapshot before them, and makes all of them again. */
 static enum error_code remove_snapshots(const struct schedule *schedule, struct store *store,
                                         const char *run_id, int64_t first, int64_t last,

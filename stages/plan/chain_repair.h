@@ -6,7 +6,7 @@
  * the same bytes (rule 2).
  * Weights and optimizer state of the newest snapshot are restored from the snapshot itself. If that
  * snapshot is damaged, the state that the caller reads names the whole snapshot before it, and the
- * rounds since then are made again. The same applies to a snapshot whose manifests of embeddings
+ * rounds since then are made again. The same applies to a snapshot whose sealed rows of embeddings
  * (store/records/embedding_rows.h) are damaged or gone.
  * Partitions and datasets are made before the run. Damage to them ends the run with status 65, and
  * verify --remove repairs it.

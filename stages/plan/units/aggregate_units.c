@@ -91,7 +91,7 @@ static enum error_code aggregate_waits_for(const struct schedule *s, const struc
 }
 
 /* Adds the next round, unless it waits for a checkpoint (with staleness only its aggregate is
- * added, and the gradients of a later round); the validation of the new weights and the manifests
+ * added, and the gradients of a later round); the validation of the new weights and the sealed rows
  * beside their snapshot; and the samples that may be drawn now. */
 static enum error_code aggregate_sets_free(const struct schedule *s, const struct unit *unit,
                                            int64_t weights_version, struct unit_list *out,

@@ -1,11 +1,11 @@
 /* The units of train-step: the gradient of a mini-batch, the validation of weights on a mini-batch,
- * and the manifests of learnable rows. */
+ * and the sealing of learnable rows. */
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/layer_pipeline.h"
 #include "stages/plan/units/unit_row.h"
 
 /* Adds the units whose records make the learnable rows of `version`: the gradients of the rounds
- * since version `sealed`, whose rows have manifests (0 or -1: the first rows). */
+ * since version `sealed`, whose rows are sealed (0 or -1: the first rows). */
 static enum error_code add_row_gradients(const struct schedule *s, int64_t sealed, int64_t version,
                                          struct unit_list *out, struct error *err)
 {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Stores the manifests of the rows of embeddings of `version`. */
+/* Stores the sealed rows of embeddings of `version`. */
 static void put_rows(struct small_run *run, int64_t version)
 {
     for (uint32_t part = 0; part < (uint32_t)run->schedule.embedding_shards; part++) {

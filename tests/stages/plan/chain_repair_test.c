@@ -296,7 +296,7 @@ static void mini_batches_of_an_earlier_time_are_made_again(void **state)
     assert_false(stored(&run, validation));
 }
 
-/* Stores rows of embeddings in two parts: manifests of version 2, and gradients of rounds 2 and
+/* Stores rows of embeddings in two parts: sealed rows of version 2, and gradients of rounds 2 and
  * 3. */
 static void put_rows(struct small_run *run)
 {
@@ -329,7 +329,7 @@ static void a_gradient_that_rows_are_made_of_is_made_again(void **state)
     assert_true(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
 }
 
-/* Only the rounds before a manifest can make it again. */
+/* Only the rounds before sealed rows can make them again. */
 static void a_snapshot_without_its_seals_is_none(void **state)
 {
     for (int damage = 0; damage < 2; damage++) {

@@ -349,8 +349,8 @@ static bool has_slots(enum unit_kind kind, int64_t number)
     return found;
 }
 
-/* Checks that the inputs of the rows of weights `version` are there: the newest manifests, and the
- * gradients since (embedding_state.h). */
+/* Checks that the inputs of the rows of weights `version` are there: the newest sealed rows, and
+ * the gradients since (embedding_state.h). */
 static void expect_rows(int64_t version, bool is_sealed)
 {
     const struct schedule *s = &run.schedule;
