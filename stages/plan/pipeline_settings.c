@@ -184,8 +184,8 @@ static enum error_code load_member(struct loader *loader, const struct yaml_node
     if (spec) {
         int *line = &loader->lines[spec - setting_table];
         if (*line)
-            return error_set(err, ERROR_INVALID, "%s: %s stands a second time; first on line %d", where,
-                             name, *line);
+            return error_set(err, ERROR_INVALID, "%s: %s stands a second time; first on line %d",
+                             where, name, *line);
         *line = node->line;
         return setting_assign(spec, loader->settings, node, &loader->source, err);
     }

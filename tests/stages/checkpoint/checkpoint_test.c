@@ -243,8 +243,8 @@ static void the_newest_and_the_best_outlive_the_run(void **state)
     }
 }
 
-/* How far a worker came with a checkpoint before it was killed. do_part() does the steps one by one:
- * a replay puts the record and nothing else. */
+/* How far a worker came with a checkpoint before it was killed. do_part() does the steps one by
+ * one: a replay puts the record and nothing else. */
 enum progress_of_kill {
     KILLED_BEFORE,
     KILLED_AFTER_PUT,
