@@ -62,7 +62,7 @@ struct aggregate {
     float *first;
     float *second; /* NULL if the rule has no second moment */
     struct gradient_mean mean;
-    /* Of batch norms, over the slots (running_statistics.h); NULL if there are none. */
+    /* Statistics of batch norms, over the slots (running_statistics.h); NULL if there are none. */
     double *statistics;
     struct round_window window; /* progress of the rounds since the last snapshot */
 };

@@ -32,7 +32,7 @@
 
 enum { NEW_WARNINGS_SIZE = LOSS_WARNING_COUNT * (LOSS_WARNING_SIZE + 2) };
 
-/* What the next snapshot needs of a snapshot. */
+/* The facts of a snapshot that the next snapshot needs. */
 struct predecessor {
     int64_t version;       /* 0: there is none */
     double train_loss;     /* NaN: there is none */

@@ -12,7 +12,7 @@
 
 enum {
     PATIENCE_MS = 2000,    /* without a completed unit, before queue and storage are compared */
-    PAUSE_MS_MAX = 30000,  /* between two comparisons while units are in hand */
+    PAUSE_MS_MAX = 30000,  /* between two comparisons while workers have units */
     TELL_STUCK_MS = 10000, /* if no worker has a unit */
     TELL_SLOW_MS = 60000,  /* if a worker has a unit, which may take long */
     TELL_AGAIN_MS = 60000,

@@ -66,12 +66,12 @@ struct stage {
     /* Checks that this machine can do what the settings want, before anything is written. NULL: it
      * always can. Fails: ERROR_INVALID. */
     enum error_code (*check)(const struct pipeline_settings *settings, struct error *err);
-    /* Whether several threads may call work() at once, each with another unit. Then --threads is
+    /* True if several threads may call work() at once, each with another unit. Then --threads is
      * the number of units at once; otherwise it is the number of threads that share one unit. */
     bool works_side_by_side;
     /* Its threads compute products of matrices: address_budget.h. */
     bool multiplies;
-    /* Whether others wait for its records. Then it prepares the memory of the next record between
+    /* True if others wait for its records. Then it prepares the memory of the next record between
      * units (store_preallocate()). A stage that works ahead of the others gains nothing by that. */
     bool is_waited_for;
     /* Opens what lasts longer than a unit: topology, features, buffers. *state belongs to the stage

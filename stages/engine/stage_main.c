@@ -468,7 +468,7 @@ static void set_environment(const struct program *p)
     record_environment_set(brief);
 }
 
-/* Checks the settings. What --start needs is checked before hours of work. */
+/* Checks the settings, and the weights that --start needs, before hours of work. */
 static enum error_code check_settings(const struct program *p, struct error *err)
 {
     struct run_origin origin;

@@ -175,9 +175,10 @@ static bool is_after_training(const struct unit *unit)
     return unit_row_of(unit->kind)->line == LINE_WEIGHTS;
 }
 
-/* Reads the unit of a claim, which may name anything: a unit of another stage or run, or one that
- * was never asked for. Which weights inference uses is known once the run has ended. Fails:
- * ERROR_INVALID if this run has no such unit. */
+/* Reads the unit of a claim, which may name anything: a unit of another stage or run, or one
+ * that was never asked for. For a unit of inference it reads the state of the run, since only
+ * the end of the run decides which weights inference uses. Fails: ERROR_INVALID if this run has
+ * no such unit. */
 static enum error_code read_unit(struct work_turns *loop, const struct work_claim *claim,
                                  struct unit *unit, struct error *err)
 {

@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What the loops of a worker share. */
+/* The state that the loops of a worker share. */
 struct work_shared {
     void *stage_state;
     char store_id[STORE_IDENTITY_SIZE];

@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 struct edge_use {
-    unsigned columns; /* a bit for each enum edge_column; likewise below */
+    unsigned columns; /* a bit for each enum edge_column, and so are the next */
     unsigned refused; /* columns for which a setting says `false` */
     /* Columns that the sampler draws by, or by which the decoder tells pairs apart. */
     unsigned sampled;

@@ -16,7 +16,7 @@
 
 struct named_entry { /* borrows from the setting's text */
     const char *text;
-    /* Of the whole entry, for messages: print at most NAMED_ENTRY_SHOWN bytes. */
+    /* Size of the whole entry, for messages: print at most NAMED_ENTRY_SHOWN bytes. */
     size_t size;
     const char *name;
     size_t name_size; /* 0: the entry has no name */

@@ -77,7 +77,7 @@ enum edge_split_kind {
 
 enum edge_label_form { EDGE_LABEL_AS_GIVEN, EDGE_LABEL_SIGN };
 
-/* Whether an edge of a directed graph and its reverse are held out together; auto: if most edges
+/* Tells if an edge of a directed graph and its reverse are held out together; auto: if most edges
  * have a reverse. */
 enum hold_out_reverse { HOLD_OUT_REVERSE_AUTO, HOLD_OUT_REVERSE_ALWAYS, HOLD_OUT_REVERSE_NEVER };
 
@@ -299,8 +299,8 @@ struct pipeline_settings {
 /* How gradients are corrected whose weights are some rounds old. */
 enum delay_compensation { COMPENSATE_RATE, COMPENSATE_GRADIENT, COMPENSATE_NOTHING };
 
-/* What depends on a setting, in the order of the pipeline. A setting counts in the id of all later
- * things, too. */
+/* The things that depend on a setting, in the order of the pipeline. A setting counts in the id of
+ * all later things, too. */
 enum setting_part {
     SETTING_OF_DATASET = 1,
     SETTING_OF_PARTITION = 2,
@@ -308,7 +308,7 @@ enum setting_part {
     /* The end of training; no round before it depends on the setting. */
     SETTING_OF_TARGET = 8,
     SETTING_OF_OUTPUTS = 16, /* outputs of trained weights */
-    /* What is kept and how far ahead units are made: no bit depends on it. */
+    /* Retention, and how far ahead units are made: no bit depends on it. */
     SETTING_OF_OPERATION = 32,
     /* Added to one of the others: only some input formats read the setting. */
     SETTING_OF_FORMAT = 64,

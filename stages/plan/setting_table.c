@@ -181,8 +181,8 @@ static const char *const layer_texts[] = {LAYER_LIST(LAYER_TEXT)};
 #define INT_LIST(part, name, field, value, least, most, help) \
     {name, SETTING_INT_LIST, part, PLACE(field), value, least, most, NULL, help, NULL, NULL}
 
-/* What depends on the setting of a row (enum setting_part), and the values of another setting
- * without which it has no effect. */
+/* The things that depend on the setting of a row (enum setting_part), and the values of another
+ * setting without which it has no effect. */
 #define NOTHING            0, NULL
 #define LINKS(part)        SETTING_OF_##part, "ingest.task=link_prediction"
 #define LABELLED(part)     SETTING_OF_##part, "ingest.task=edge_classification,edge_regression"

@@ -86,7 +86,7 @@ struct setting_spec {
     const char *const *choices; /* NULL-terminated */
     const char *help;
     const struct setting_items *items;
-    /* What each choice does; NULL: the help says it. An entry of NULL is a choice that the help
+    /* The effect of each choice; NULL: the help has it. An entry of NULL is a choice that the help
      * does not show. */
     const char *const *choice_texts;
 };

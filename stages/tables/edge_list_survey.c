@@ -20,7 +20,7 @@ struct comments {
     bool is_konect, has_sides;
 };
 
-/* Returns whether the line begins with the words. Those of KONECT must be whole words. */
+/* Returns whether the line begins with the words, which for KONECT must be whole words. */
 static bool begins(const struct text_line *line, const char *words)
 {
     const size_t size = strlen(words);

@@ -16,10 +16,10 @@
 
 #include <stdint.h>
 
-/* What a run needs to know of the graphs (partition_book.h). */
+/* The sizes of graphs that a run needs (partition_book.h). */
 struct graph_sizes {
     uint32_t graph_count;
-    uint32_t most_nodes; /* of one graph; and likewise edges */
+    uint32_t most_nodes; /* of one graph */
     uint64_t most_edges;
 };
 

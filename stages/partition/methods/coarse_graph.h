@@ -22,7 +22,7 @@
 
 struct coarse_graph { /* {0} is empty */
     uint32_t node_count;
-    int32_t *row_start; /* [node_count + 1], owned; likewise below */
+    int32_t *row_start; /* [node_count + 1], owned, and so are the next */
     int32_t *neighbor;  /* [row_start[node_count]]; a row may contain its own node */
     uint32_t *weight;   /* [row_start[node_count]] edges, each direction counted */
     uint32_t *size;     /* [node_count]: nodes of the original graph in it */

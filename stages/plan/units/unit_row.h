@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the number `round` of a unit counts. */
+/* The number `round` of a unit counts one of these. */
 enum unit_line {
     LINE_NONE,     /* nothing: it has no number */
     LINE_ROUNDS,   /* rounds of training */

@@ -359,7 +359,7 @@ static void what_was_not_committed_is_committed_by_the_next_worker(void **state)
         do_part(&killed, version, KILLED_AFTER_PUT);
     }
     for (int64_t version = 4; version <= 8; version += 2)
-        checkpoint(&killed, version); /* the queue begins after the switch */
+        checkpoint(&killed, version); /* the queue begins after the snapshot that the ref names */
     run_until(&killed, 10, 12);
     char *expected = describe(&straight), *found = describe(&killed);
     assert_string_equal(found, expected);
