@@ -7,22 +7,24 @@
  *        gradient r/1 ──┼─ mean                          (the weights are the commit)
  *        gradient r/k ──┘
  *
- * Where a snapshot is made, the state also says how each round since the snapshot before went: what this worker
- * knows from memory, and of rounds that another did from their weights.
+ * If weights r + 1 get a snapshot, the state also has the progress of each round since the last
+ * snapshot. This worker knows its own rounds from memory, and reads those of others from their
+ * weights.
  *
- *   sum-gradients/r/n    gradients by range, where there are sums before the step (gradient_sum.h); aggregate reads those
- *   initialise     settings and seed            ->  optimizer_state 0 (zeros), weights 0
- *   aggregate/r    the records drawn above
+ *   sum-gradients/r/n   gradients by range, if sums come before the step (gradient_sum.h);
+ *                       aggregate then reads the sums
+ *   initialise          settings and seed  ->  optimizer_state 0 (zeros), weights 0
+ *   aggregate/r         the records drawn above
  *
- * Weights and state of the last version stay in memory, so that a worker that does round after round reads
- * nothing back that it wrote itself. They are used only for exactly the version they are; another worker
- * may have done the rounds between, and then they are read.
+ * Weights and state of the last version stay in memory, so that a worker that does round after
+ * round does not read back what it wrote itself. They are used only for exactly that version:
+ * another worker may have done the rounds between, and then they are read.
  *
- * Running statistics of batch norms lie with the weights, are moved by what the slots found, and left alone by the
- * optimizer, weight decay and clipping.
+ * Running statistics of batch norms are stored with the weights. The statistics of the slots move
+ * them; the optimizer, weight decay and clipping do not touch them.
  *
- * A run that diverges ends here, at the first number that is not finite, and with the name of the parameter:
- * no record of weights ever holds a NaN.
+ * A run that diverges ends here, at the first number that is not finite, and with the name of the
+ * parameter: no record of weights ever holds a NaN.
  */
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
@@ -51,17 +53,18 @@ enum { NO_VERSION = -1, PIECE_VALUES = 1024, GRADIENT_BYTES = 64 << 20 };
 
 struct aggregate {
     struct model model;
-    char table[RUN_MODEL_TABLE_SIZE]; /* text of `model`, as weights carry it */
+    char table[RUN_MODEL_TABLE_SIZE]; /* the model as text, in the form that weights have */
     struct optimizer_config optimizer;
     struct rate_config rate;
-    int64_t held_version; /* of the three arrays below, or NO_VERSION */
-    float *value;         /* [model.value_count]; likewise below */
+    /* The version in the three arrays below, or NO_VERSION. */
+    int64_t held_version;
+    float *value; /* [model.value_count]; and so are the next */
     float *first;
-    float *second; /* NULL when the rule has no second moment */
+    float *second; /* NULL if the rule has no second moment */
     struct gradient_mean mean;
-    double *
-        statistics; /* of batch norms over the slots (running_statistics.h); NULL when there are none */
-    struct round_window window; /* how the rounds since the last snapshot went */
+    /* Statistics of batch norms, over the slots (running_statistics.h); NULL if there are none. */
+    double *statistics;
+    struct round_window window; /* progress of the rounds since the last snapshot */
 };
 
 /* --- settings --- */
@@ -119,7 +122,7 @@ static enum error_code read_version(const struct stage_context *context, struct 
     return rc;
 }
 
-/* Where a snapshot is made of `version`: the progress of each round since the one before. */
+/* Adds the progress of each round since the last snapshot, if `version` gets a snapshot. */
 static enum error_code add_rounds(const struct stage_context *context, struct aggregate *a,
                                   int64_t version, struct optimizer_state *state, struct error *err)
 {
@@ -138,7 +141,8 @@ static enum error_code add_rounds(const struct stage_context *context, struct ag
     return rc;
 }
 
-/* Publishes what is in memory as `version`; the weights last, because they are the commit. */
+/* Publishes the arrays in memory as `version`. The weights go last, because they are the commit:
+ * after a crash between the two records the round is done again. */
 static enum error_code put_version(const struct stage_context *context, struct aggregate *a,
                                    int64_t version, const double progress[PROGRESS_COUNT],
                                    struct error *err)
@@ -162,7 +166,8 @@ static enum error_code put_version(const struct stage_context *context, struct a
         rc = optimizer_state_put(context->store, context->run_id, &state, err);
     if (rc == ERROR_NONE)
         rc = weights_put(context->store, context->run_id, &weights, err);
-    /* a replay stores nothing: what was computed may differ from what the next unit should read */
+    /* a replay stores nothing, and its result may differ from the record that the next unit should
+     * read */
     if (rc == ERROR_NONE && !context->is_replay)
         a->held_version = version;
     return rc;
@@ -170,7 +175,7 @@ static enum error_code put_version(const struct stage_context *context, struct a
 
 /* --- a round --- */
 
-/* The round that gradients are added of. */
+/* The round whose gradients are added. */
 struct round_in_hand {
     const struct stage_context *context;
     struct aggregate *aggregate;
@@ -196,12 +201,12 @@ static enum error_code add_slot(void *opaque, int slot, struct gradient *gradien
     stage_times_enter(in_hand->context->times, TIME_COMPUTE);
     if (a->statistics)
         running_statistics_add(&a->model, a->statistics, gradient->value + a->model.trained_count);
-    gradient_mean_add(&a->mean, gradient); /* which takes it */
+    gradient_mean_add(&a->mean, gradient); /* which takes ownership of it */
     stage_times_enter(in_hand->context->times, TIME_READ);
     return ERROR_NONE;
 }
 
-/* Gradients that are read at once, and so in memory together. */
+/* Returns how many gradients are read at once, and so are in memory together. */
 static size_t gradients_together(const struct aggregate *a)
 {
     const size_t bytes = (a->model.value_count ? a->model.value_count : 1) * sizeof(float);
@@ -268,7 +273,7 @@ static enum error_code check_values(const struct aggregate *a, int64_t round, co
     return diverged(round, what, parameter_at(&a->model, bad), (double)value[bad], err);
 }
 
-/* The norm is finite exactly when all values are. */
+/* Checks the mean. The norm is finite exactly when all values are. */
 static enum error_code check_mean(const struct aggregate *a, int64_t round, double norm,
                                   struct error *err)
 {
@@ -287,7 +292,7 @@ static enum error_code check_step(const struct aggregate *a, int64_t round, stru
     return rc;
 }
 
-/* Piece by piece, so that a piece is checked while the cache holds it. */
+/* Makes the step piece by piece, so that a piece is checked while the cache holds it. */
 static enum error_code step(struct aggregate *a, int64_t round, double rate, double norm,
                             struct error *err)
 {
@@ -311,7 +316,7 @@ static enum error_code step(struct aggregate *a, int64_t round, double rate, dou
     return finite ? ERROR_NONE : check_step(a, round, err);
 }
 
-/* What the encoding of gradients lost, as a share of their norm. */
+/* Returns the error of the encoding of gradients, as a share of their norm. */
 static double encoding_error(const struct gradient_mean *mean)
 {
     return mean->squared_norm > 0 ? sqrt(mean->squared_error / mean->squared_norm) : 0;
@@ -459,20 +464,22 @@ static void drop_cache_of(const struct stage_context *context, enum unit_kind ki
         store_drop_cache(context->store, key[i].text);
 }
 
-/* The records that the round before had to itself: by now they are on disk, and that round is over. */
+/* Drops from the page cache the records that only the round before read: they are on disk by now,
+ * and that round is over. */
 static void aggregate_rest(const struct stage_context *context, void *state,
                            const struct unit *unit, int64_t done_count)
 {
     (void)state;
     (void)done_count;
-    const int64_t version = unit->round; /* made by the round before */
+    const int64_t version = unit->round; /* the version that the round before made */
     if (unit->kind != UNIT_AGGREGATE || version == 0)
         return;
     for (int32_t slot = 0; slot < schedule_slot_count(context->schedule, version - 1); slot++)
         drop_cache_of(context, UNIT_TRAIN_STEP, version - 1, slot);
     for (int32_t sum = 0; sum < gradient_sum_count(context->schedule, version - 1); sum++)
         drop_cache_of(context, UNIT_SUM_GRADIENTS, version - 1, sum);
-    if (schedule_has_snapshot(context->schedule, version)) /* checkpoint and validation read it */
+    if (schedule_has_snapshot(context->schedule, version)) /* checkpoint and validation still read
+                                                            * it */
         return;
     store_drop_cache(context->store, key_optimizer_state(context->run_id, version).text);
     store_drop_cache(context->store, key_weights(context->run_id, version).text);

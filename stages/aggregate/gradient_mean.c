@@ -45,7 +45,7 @@ void gradient_mean_reset_to(struct gradient_mean *mean, size_t count)
     mean->count = count;
 }
 
-/* 0.0 + x is not x when that is -0.0: the first slot is added like any other. */
+/* Adds the first slot like any other: 0.0 + x is not x if that is -0.0. */
 CPU_KERNEL(add_first,
            (double *restrict sum, double weight, const float *restrict value, size_t count),
            (sum, weight, value, count))
@@ -109,12 +109,12 @@ void gradient_mean_add(struct gradient_mean *mean, struct gradient *gradient)
 {
     must(gradient->value_count == mean->count);
     if (gradient->seed_count == 0) {
-        gradient_release(gradient); /* its values mean nothing, and 0 x NaN would be NaN */
+        gradient_release(gradient); /* its values have no meaning, and 0 x NaN would be NaN */
         return;
     }
     fold_last(mean);
     mean->last = *gradient;
-    *gradient = (struct gradient){0}; /* moved */
+    *gradient = (struct gradient){0}; /* ownership moved */
     mean->seed_count += mean->last.seed_count;
     mean->correct_count += mean->last.correct_count;
     mean->loss_sum += mean->last.loss_sum;

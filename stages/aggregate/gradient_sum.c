@@ -10,12 +10,13 @@
 
 /* --- one range --- */
 
-/* A unit at work. */
+/* The state of a unit. */
 struct summing {
     const struct gradient_adder *adder;
     struct gradient_sum sum;
     uint64_t first, end; /* its range of values */
-    double *statistics;  /* NULL: not of this range, or there are none */
+    /* NULL: this range has none, or the model has none. */
+    double *statistics;
 };
 
 static int range_count(const struct gradient_adder *adder)
@@ -31,13 +32,14 @@ static void set_range(struct summing *summing, int range)
     summing->statistics = range + 1 == range_count(adder) ? adder->statistics : NULL;
 }
 
-/* Those of batch norms that a sum of this range has. */
+/* Returns how many statistics of batch norms a sum of this range has. */
 static size_t statistics_of(const struct summing *summing)
 {
     return summing->statistics ? running_statistics_size(summing->adder->model) : 0;
 }
 
-/* `wants_sum`: of doubles. `statistics`: as many of these. */
+/* Checks a range that was read. `wants_sum`: it must have doubles. `statistics`: how many it must
+ * have. */
 static enum error_code check_range(const struct summing *summing,
                                    const struct gradient_range *range, bool wants_sum,
                                    size_t statistics, struct error *err)
@@ -75,7 +77,7 @@ static struct key key_of_input(const void *opaque, size_t index)
         gradient_sum_number(context->schedule, round, sum->level - 1, input, sum->range));
 }
 
-/* The values of a slot: they move into the mean. */
+/* Adds the values of a slot, which move into the mean. */
 static void add_slot(struct summing *summing, struct gradient_range *range)
 {
     const struct gradient_adder *adder = summing->adder;

@@ -20,7 +20,7 @@ enum error_code round_window_note(struct round_window *window, const struct sche
 {
     const int64_t before = schedule_snapshot_before(schedule, version);
     const int64_t after = before > 0 ? before : 0, index = version - after - 1;
-    if (version == 0) /* no round made them */
+    if (version == 0) /* no round made version 0 */
         return ERROR_NONE;
     if (after != window->after)
         window->count = 0;

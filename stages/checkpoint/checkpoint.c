@@ -1,13 +1,14 @@
 /*
- * checkpoint - a restorable snapshot of a version of the weights, under one atomic switch.
+ * checkpoint - writes a restorable snapshot of a version of the weights, and commits it by one
+ * atomic ref.
  *
- *        weights v ────────────┐
- *        optimizer_state v ────┤  (with the progress of the rounds since snapshot u, which makes the log)
- *        evaluation v/0 .. ────┼──> snapshot v ──> flush ──> metrics.jsonl ──> switch ──> retention
- *        snapshot u ───────────┘                  └── snapshot_commit: now and then, for all so far ──┘
+ *     weights v ────────────┐
+ *     optimizer_state v ────┤  (with the progress of the rounds since snapshot u, for the log)
+ *     evaluation v/0 .. ────┼──> snapshot v ──> flush ──> metrics.jsonl ──> ref ──> retention
+ *     snapshot u ───────────┘                  └─ snapshot_commit: now and then, for all so far ─┘
  *
- * What snapshot v takes from snapshot u stays in memory, so that a worker that does one after the other reads
- * nothing back that it wrote itself. It is used for exactly that version only.
+ * What snapshot v takes from snapshot u stays in memory, so that a worker that does one after the
+ * other does not read back what it wrote itself. It is used for exactly that version only.
  */
 #include "common/base/json.h"
 #include "common/base/log.h"
@@ -31,11 +32,11 @@
 
 enum { NEW_WARNINGS_SIZE = LOSS_WARNING_COUNT * (LOSS_WARNING_SIZE + 2) };
 
-/* What a snapshot tells the next one. */
+/* The facts of a snapshot that the next snapshot needs. */
 struct predecessor {
     int64_t version;       /* 0: there is none */
-    double train_loss;     /* NaN: none */
-    int64_t loss_warnings; /* that were told */
+    double train_loss;     /* NaN: there is none */
+    int64_t loss_warnings; /* the warnings given so far */
     struct best_so_far best;
     const float *best_value; /* [value_count] */
     uint64_t value_count;
@@ -44,13 +45,13 @@ struct predecessor {
 struct checkpoint {
     struct run_loss loss;
     struct snapshot_commit commit;
-    struct predecessor held; /* of the snapshot this worker made last */
+    struct predecessor held; /* the snapshot that this worker made last */
     float *held_value;       /* [held.value_count] or NULL; held.best_value points to it */
 };
 
 /* --- what is read --- */
 
-/* Sums over the rounds since the snapshot before. */
+/* Sums over the rounds since the last snapshot. */
 struct train_tally {
     double loss_sum, correct_count, seed_count;
 };
@@ -58,7 +59,7 @@ struct train_tally {
 struct inputs { /* {0} is releasable */
     struct weights weights;
     struct optimizer_state state;
-    struct snapshot previous_record; /* when `previous` was read from it */
+    struct snapshot previous_record; /* set if `previous` was read from it */
     struct predecessor previous;
     struct validation validation;
     struct train_tally train;
@@ -91,7 +92,7 @@ static void add_round(const struct stage_context *context, struct inputs *in, in
 static enum error_code read_rounds(const struct stage_context *context, int64_t version,
                                    struct inputs *in, struct error *err)
 {
-    const int64_t first = in->previous.version; /* the round after that snapshot */
+    const int64_t first = in->previous.version; /* the first round after that snapshot */
     const uint64_t expected = (uint64_t)(version - first);
     if (in->state.round_count != expected)
         return error_set(err, ERROR_CORRUPT,
@@ -102,7 +103,8 @@ static enum error_code read_rounds(const struct stage_context *context, int64_t 
     return ERROR_NONE;
 }
 
-/* The snapshot before, from memory or from its record; left empty for the first. */
+/* Finds the last snapshot before `version`, in memory or in its record. It stays empty for the
+ * first snapshot. */
 static enum error_code find_previous(const struct stage_context *context,
                                      const struct checkpoint *c, int64_t version, struct inputs *in,
                                      struct error *err)
@@ -172,7 +174,7 @@ static void judge(const struct stage_context *context, const struct inputs *in,
     out->stop = best_rule_stops(&rule, &best, out->version);
 }
 
-/* Says NaN in one way: that of 0 / 0 has a sign that depends on the processor. */
+/* Returns part / all, or NAN: the NaN of 0 / 0 has a sign that depends on the processor. */
 static double share(double part, double all)
 {
     return all > 0 ? part / all : (double)NAN;
@@ -227,7 +229,7 @@ static struct snapshot snapshot_of(const struct stage_context *context, const st
 
 /* --- what follows it --- */
 
-/* The warnings that the snapshot before has not told; "" for none. */
+/* Writes the warnings that the last snapshot has not given; "" for none. */
 static const char *new_warnings(const struct inputs *in, const struct snapshot *snapshot,
                                 char text[NEW_WARNINGS_SIZE])
 {
@@ -242,7 +244,7 @@ static const char *new_warnings(const struct inputs *in, const struct snapshot *
     return text;
 }
 
-/* Keeps what the next snapshot needs of this one. Without memory it will read the record. */
+/* Keeps what the next snapshot needs of this one. Without memory the next one reads the record. */
 static void hold(struct checkpoint *c, const struct snapshot *snapshot)
 {
     const bool moved = c->held.version == 0 || c->held.best.version != snapshot->best_version ||
@@ -266,7 +268,7 @@ static void hold(struct checkpoint *c, const struct snapshot *snapshot)
                                    .value_count = snapshot->value_count};
 }
 
-/* For those who follow a run by this log alone. */
+/* Logs the snapshot, for people who follow a run by this log alone. */
 static void log_snapshot(const struct stage_context *context, const struct snapshot *snapshot)
 {
     char loss[32], valid[32], best[32];
@@ -354,7 +356,7 @@ static void checkpoint_close(void *state)
 
 const struct stage stage = {
     .name = "checkpoint",
-    .summary = "make a restorable snapshot, and let old records go",
+    .summary = "make a restorable snapshot, and remove old records",
     .reads = "weights, optimizer_state, evaluation, snapshot, node_labels, node_splits",
     .writes = "snapshot",
     .form = STAGE_LOOP,

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-/* --- one series: the records at one place among the keys of a kind's units --- */
+/* --- one series: the records with one index among the keys of a kind's units --- */
 
 struct series {
     enum unit_kind kind;
-    int record; /* of unit_keys() */
+    int record; /* index in unit_keys() */
 };
 
 static struct key key_at(const struct stage_context *context, const struct series *series,
@@ -55,10 +55,10 @@ static enum error_code prune(const struct stage_context *context, const struct s
     return rc;
 }
 
-/* --- what is kept as long as snapshots: few, so it is simply listed --- */
+/* --- what is kept as long as snapshots: few records, so they are listed --- */
 
 struct snapshot_search {
-    size_t folder_size; /* bytes of a key in front of its version */
+    size_t folder_size; /* bytes of a key before its version */
     const struct retention *retention;
     int64_t *superfluous; /* [count] versions */
     size_t count, capacity;
@@ -105,7 +105,7 @@ static enum error_code prune_snapshots(const struct stage_context *context, enum
 
 /* --- all --- */
 
-/* Is this the key of one that outlives what it was written with? */
+/* Returns whether this is the key of a companion, which is kept longer than its record. */
 static bool is_companion(const struct stage_context *context, const struct unit_row *row,
                          const struct unit *unit, const struct key *key)
 {

@@ -1,14 +1,14 @@
 /*
- * The order of the steps is what makes a kill between any two of them harmless. Until the switch names v, all
- * that the snapshot before it needs is there, so the unit can be done again, and gives the same bytes; the
- * file of metrics is the same when it is updated twice; and retention, once the switch names v, is made good
- * by the next commit.
+ * The order of the steps makes a kill between any two of them harmless. Until the ref names v,
+ * everything that the snapshot before it needs is there, so the unit can be done again and gives
+ * the same bytes. The file of metrics is the same if it is updated twice. If retention is
+ * interrupted after the ref names v, the next commit finishes it.
  *
- * The switch goes back only to what is whole: a slow worker that ends after others have made later snapshots
- * leaves it where it is. Should it overtake them between its look and its step, then the queue is found without
- * work before the run is finished, and the checkpoints after it are done once more, from what is there. It does
- * not jump ahead to later snapshots that are there already: a run that was set back, to make lost records
- * again, passes by them one by one.
+ * The ref goes back only to a whole snapshot: a slow worker that ends after others have made later
+ * snapshots leaves it where it is. If it overtakes them between its look and its step, the queue
+ * runs out of work before the run is finished, and the checkpoints after it are done once more,
+ * from their records. The ref does not jump ahead to later snapshots that are there already: a run
+ * that was set back, to make lost records again, passes them one by one.
  */
 #include "stages/checkpoint/snapshot_commit.h"
 
@@ -36,7 +36,8 @@ bool snapshot_commit_is_due(const struct snapshot_commit *commit, const struct s
            clock_ms() - commit->last_ms >= SNAPSHOT_COMMIT_MS;
 }
 
-/* Where the run stands: {-1} when the switch is lost, or names a snapshot after `version` that is. */
+/* Reads the position of the run: {-1} if the ref is lost, or if it names a snapshot after `version`
+ * that is lost. */
 static enum error_code read_position(const struct stage_context *context, int64_t version,
                                      struct snapshot_position *out, struct error *err)
 {
@@ -52,8 +53,8 @@ static enum error_code read_position(const struct stage_context *context, int64_
     return ERROR_NONE;
 }
 
-/* What stands beside the snapshot: rows of embeddings, and the weights before it that rounds behind it start from; what is
- * lost of these is noticed by who reads it. Fails: ERROR_NOT_FOUND. */
+/* Flushes the records beside the snapshot: rows of embeddings, and the weights before it that the
+ * rounds after it start from. Readers notice if any of these is lost. Fails: ERROR_NOT_FOUND. */
 static enum error_code flush_beside(const struct stage_context *context, int64_t version,
                                     struct error *err)
 {
@@ -69,7 +70,7 @@ static enum error_code flush_beside(const struct stage_context *context, int64_t
     return rc;
 }
 
-/* The snapshots between the switch and `version` that outlive it: such as the best so far. */
+/* Flushes the snapshots between the ref and `version` that are kept, such as the best so far. */
 static enum error_code flush_kept(const struct stage_context *context,
                                   const struct retention *retention, int64_t current,
                                   int64_t version, struct error *err)
@@ -88,8 +89,8 @@ static enum error_code flush_kept(const struct stage_context *context,
     return rc;
 }
 
-/* The file is for people: a disk that does not take it now holds up no training. What it was not told stays in
- * memory for the next commit. */
+/* Updates metrics.jsonl. The file is for people: a disk that does not take it now must not delay
+ * training. Lines that were not written stay in memory for the next commit. */
 static void tell_metrics(struct snapshot_commit *commit, const struct stage_context *context,
                          int64_t version)
 {

@@ -1,8 +1,9 @@
 /*
- * validation - how good a version of the weights is on the validation nodes, from the counts of all slots.
+ * validation - measures a version of the weights on the validation nodes, from the counts of all
+ * slots.
  *
- * Counts are whole numbers and losses are added in slot order, so the result has the same bits whoever
- * evaluated which slot.
+ * Counts are whole numbers and losses are added in slot order, so the result has the same bits
+ * whoever evaluated which slot.
  */
 #ifndef STAGES_CHECKPOINT_VALIDATION_H
 #define STAGES_CHECKPOINT_VALIDATION_H
@@ -19,11 +20,12 @@ struct validation { /* all NaN without validation nodes */
     double metric; /* validation_metric() */
 };
 
-/* Fails: ERROR_INVALID when the task has no such metric, naming those it has. */
+/* Checks that the task has the metric. Fails: ERROR_INVALID naming the metrics that it has. */
 MUST_CHECK enum error_code validation_check(const struct pipeline_settings *settings,
                                             const struct partition_book *book, struct error *err);
 
-/* Fails: ERROR_NOT_FOUND for a slot that was not evaluated; ERROR_CORRUPT; ERROR_NO_MEMORY. */
+/* Reads the counts of all slots. Fails: ERROR_NOT_FOUND for a slot that was not evaluated;
+ * ERROR_CORRUPT; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code validation_read(const struct stage_context *context,
                                            const struct run_loss *loss, int64_t version,
                                            struct validation *out, struct error *err);

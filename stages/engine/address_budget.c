@@ -33,7 +33,7 @@ enum error_code address_budget_fit(uint64_t left, bool multiplies, int *threads,
                          "raise the limit to %" PRIu64 " MiB",
                          mib, host_address_limit() >> 20, each + BESIDE_MIB,
                          (host_address_limit() >> 20) + each + BESIDE_MIB - mib);
-    /* The buffers of products take at most half, so that more threads do not use up the budget. */
+    /* The buffers of products may take at most half of what is left. */
     const uint64_t fit = each && mib / 2 > each ? mib / 2 / each : 1;
     if (multiplies && (uint64_t)*threads > fit) {
         log_info("threads: %" PRIu64 " instead of %d: %" PRIu64

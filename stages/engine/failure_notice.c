@@ -11,7 +11,8 @@
 enum error_code failure_notice_key(const struct pipeline_settings *settings, struct key *key,
                                    struct error *err)
 {
-    static char text[SETTINGS_TEXT_SIZE]; /* large for a stack; asked once, by the main thread */
+    static char text[SETTINGS_TEXT_SIZE]; /* too large for a stack; only the main thread calls this,
+                                           * once */
     char digits[CHECKSUM_TEXT_SIZE];
     const enum error_code rc = pipeline_settings_text(settings, text, err);
     if (rc != ERROR_NONE)
@@ -28,7 +29,8 @@ bool failure_is_for_good(enum error_code code)
            code == ERROR_NOT_FOUND;
 }
 
-/* "" when there is none, or a damaged one: the reason is told by the log of its stage all the same. */
+/* Reads the ref; "" if there is none, or a damaged one: the log of the failed stage has the reason
+ * all the same. */
 static enum error_code get(const struct failure_notice *notice, char text[FAILURE_NOTICE_SIZE],
                            struct error *err)
 {
@@ -41,7 +43,8 @@ static enum error_code get(const struct failure_notice *notice, char text[FAILUR
     return ERROR_NONE;
 }
 
-/* "65 train-step@train-step/1/0 why" into its parts; false when it is not of that form. */
+/* Splits "65 train-step@train-step/1/0 why" into its parts. Returns false if it does not have that
+ * form. */
 static bool split(const char *text, struct failure_told *out)
 {
     char *end = NULL;
@@ -87,9 +90,9 @@ void failure_notice_leave(const struct failure_notice *notice, enum error_code c
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
-    /* The last writer may win: of several reasons why a run cannot go on, each is one. */
+    /* The last writer may win: each of several reasons explains why the run cannot go on. */
     if (store_switch_set(notice->store, notice->key.text, text, &err) != ERROR_NONE)
-        log_warn("the others are not told: %s", err.message);
+        log_warn("no notice is left for the other stages: %s", err.message);
 }
 
 enum error_code failure_notice_read(const struct failure_notice *notice, bool *found,

@@ -1,18 +1,21 @@
 /*
- * failure_notice - why a stage ended for good, left in the store for the others of its run.
+ * failure_notice - the reason why a stage ended for good, left in the store for the other stages of
+ * its run.
  *
- * Where stages are Jobs nobody stops the others when one of them cannot go on. So it leaves a notice, a switch of one line:
+ * Where stages are Jobs, nobody stops the others when one of them cannot go on. So it leaves a
+ * notice, a ref of one line:
  *
  *   65 train-step@train-step/1/0 train-step/1/0: run/toy-1/weights/1: expected hash ..., found ...
  *   -- ---------- -------------- -----------------------------------------------------------------
  *   exit status; stage; unit, if the stage failed at one; sentence
  *
- * The others end at once when it appears, with its status and sentence. One that was there before a program began may be of an
- * attempt before, whose cause was mended since: the stage that left it takes it away when it begins, and the others give it
- * FAILURE_NOTICE_STALE_MS for that.
+ * The others end at once when it appears, with its status and sentence. A notice that was there
+ * before a program began may be of an earlier attempt, whose cause was repaired since. So the stage
+ * that left it removes it when it begins, and the others give it FAILURE_NOTICE_STALE_MS for that.
  *
- *   current/failure/<digits>   of ingest and partition; digits: of all settings, for there is no run yet
- *   run/<id>/failure           of the stages that loop
+ *   current/failure/<digits>   for ingest and partition; there is no run yet, so digits are a hash
+ *                              of all settings
+ *   run/<id>/failure           for the stages that loop
  */
 #ifndef STAGES_ENGINE_FAILURE_NOTICE_H
 #define STAGES_ENGINE_FAILURE_NOTICE_H
@@ -28,37 +31,38 @@
 
 enum { FAILURE_NOTICE_SIZE = 1024, FAILURE_STAGE_SIZE = 32, FAILURE_NOTICE_STALE_MS = 45000 };
 
-struct failure_notice {  /* {0}: there is none, and none is left */
+struct failure_notice {  /* {0}: no notice is read or left */
     struct store *store; /* borrowed, like the stage's name */
     const char *stage;
     struct key key;
     int64_t opened_ms;
-    char stale
-        [FAILURE_NOTICE_SIZE]; /* what was there then; "": nothing, or nothing that is of before */
+    /* The notice that was there when the program began; "": none. */
+    char stale[FAILURE_NOTICE_SIZE];
 };
 
-/* The key before there is a run. Fails: ERROR_NO_MEMORY. */
+/* Computes the key that is used before there is a run. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code failure_notice_key(const struct pipeline_settings *settings,
                                               struct key *key, struct error *err);
-/* Takes away what this stage left before. Fails: as store_switch_get(); one that is damaged counts as none. */
+/* Removes what this stage left before. Fails: as store_switch_get(); a damaged notice counts as
+ * none. */
 MUST_CHECK enum error_code failure_notice_open(struct failure_notice *notice, struct store *store,
                                                const struct key *key, const char *stage,
                                                struct error *err);
-/* Leaves a notice of a failure that every worker meets; others leave nothing. `unit` is the unit at
- * which the stage failed, or NULL. The log says so if the notice cannot be written. */
+/* Leaves a notice of a failure that every worker would meet; other failures leave none. `unit` is
+ * the unit at which the stage failed, or NULL. The log says so if the notice cannot be written. */
 void failure_notice_leave(const struct failure_notice *notice, enum error_code code,
                           const char *unit, const char *sentence);
-/* True for failures that no other try mends: bad data, bad settings. */
+/* Returns true for failures that no retry can repair: bad data, bad settings. */
 bool failure_is_for_good(enum error_code code);
-/* A notice tells this. */
+/* The content of a notice. */
 struct failure_told {
     enum error_code code;
     char stage[FAILURE_STAGE_SIZE];
     char unit[UNIT_NAME_SIZE]; /* "": the stage failed at no unit */
     char sentence[FAILURE_NOTICE_SIZE];
 };
-/* Reads the notice into *out if there is one that counts. The notice is not changed: any thread may
- * ask. Fails: ERROR_IO, ERROR_UNAVAILABLE. */
+/* Reads the notice into *out if there is one that counts. It does not change the notice. Threads:
+ * any. Fails: ERROR_IO, ERROR_UNAVAILABLE. */
 MUST_CHECK enum error_code failure_notice_read(const struct failure_notice *notice, bool *found,
                                                struct failure_told *out, struct error *err);
 

@@ -16,13 +16,15 @@ enum {
     ROOM_PAUSE_MS_MAX = 5000, /* between two tries while a disk is full */
     SLEEP_SLICE_MS = 50,
     BURY_ATTEMPTS = 5,
-    TELL_SOON_MS = 10000, /* after a failure that was told, when it goes on; then each minute */
+    /* From a first log line to the second; then one each minute. */
+    TELL_SOON_MS = 10000,
     TELL_AGAIN_MS = 60000,
 };
 
 /* --- pauses --- */
 
-/* 50 ms, twice that, ... up to `longest`; then a random half of it, so that workers do not come all at once. */
+/* Returns the pause after so many failures: 50 ms, doubled with each, up to `longest`. A random
+ * share of its second half is left out, so that workers do not all come at once. */
 static int64_t pause_ms(int failures, int64_t longest)
 {
     int64_t most = PAUSE_MS_MIN;
@@ -61,7 +63,7 @@ void failure_policy_succeeded(struct failure_policy *policy)
     policy->failures = 0;
 }
 
-/* Nobody should have to guess what a worker waits for. */
+/* Logs what the worker waits for: at once, after ten seconds, then each minute. */
 static void tell_failure(struct failure_policy *policy, const struct error *err)
 {
     const int64_t now = clock_ms();
@@ -96,8 +98,8 @@ bool failure_policy_try_again(struct failure_policy *policy, enum error_code *rc
 
 /* --- units that fail --- */
 
-/* No retry mends the unit: the dead list stops the other workers. When Redis does not take it, they meet
- * the same failure themselves. */
+/* Puts the unit on the dead list, because no retry can repair it. The dead list stops the other
+ * workers. If Redis does not accept it, they meet the same failure themselves. */
 static enum error_code bury(struct failure_policy *policy, struct work_queue *queue,
                             const struct work_claim *claim, enum error_code cause,
                             struct error *err)
@@ -120,7 +122,7 @@ void failure_policy_hand_back(struct work_queue *queue, const struct work_claim 
         log_debug("%s could not be handed back", claim->unit);
 }
 
-/* What is left where the store is, in words. */
+/* Describes in words how much room is left where the store is. */
 static void describe_room(struct store *store, char *out, size_t size)
 {
     struct statvfs file_system;
@@ -133,7 +135,8 @@ static void describe_room(struct store *store, char *out, size_t size)
                        root);
 }
 
-/* A full disk is a pause, not a failure: others may have room, and this one goes on when it has. */
+/* Pauses while a disk is full. That is no failure: other hosts may have room, and this worker goes
+ * on when it has. */
 static void wait_for_room(struct failure_policy *policy, struct work_keeper *keeper,
                           const struct error *err)
 {
@@ -163,7 +166,8 @@ enum error_code failure_policy_unit_failed(struct failure_policy *policy, struct
                                            const struct work_claim *claim, enum error_code rc,
                                            struct error *err)
 {
-    if (claim->is_copy) { /* whoever holds the unit meets the same, if it is more than bad luck */
+    if (claim->is_copy) { /* unless it was bad luck, the holder of the unit meets the same
+                           * failure */
         log_debug("the second copy of %s: %s", claim->unit, err->message);
         return ERROR_NONE;
     }

@@ -6,8 +6,8 @@
 #include "stages/plan/units/unit_row.h"
 #include "store/records/snapshot.h"
 
-/* Does the unit end the run, and which weights does inference take then? A snapshot that was pruned meanwhile did
- * not end it: a later one is there. */
+/* Reads whether the unit ends the run, and which weights inference then uses. A snapshot that was
+ * pruned meanwhile did not end the run: a later one is there. */
 static enum error_code read_ending(const struct stage_context *context, const struct unit *unit,
                                    int64_t *weights_version, struct error *err)
 {
@@ -26,7 +26,8 @@ static enum error_code read_ending(const struct stage_context *context, const st
     return ERROR_NONE;
 }
 
-/* With staleness the slots of a round that takes mini-batches again wait for those of rounds near it alone. */
+/* Returns whether two units have the same number of prerequisites. With staleness, slots of a round
+ * that uses mini-batches again may wait for nearby rounds in different numbers. */
 static bool waits_alike(const struct schedule *s, const struct unit *a, const struct unit *b)
 {
     return a->kind == b->kind && a->round == b->round && a->layer == b->layer &&
@@ -41,7 +42,7 @@ static void fill(struct hand_over *next, const struct schedule *schedule)
         struct work_successor *entry = &next->entry[i];
         unit_name(unit, entry->unit);
         (void)text_copy(entry->stage, sizeof entry->stage, unit_stage(unit->kind));
-        /* counted once for all slots: those of a layer of many parts wait for as many */
+        /* counted once for all slots of a round and layer */
         entry->prerequisite_count = i > 0 && waits_alike(schedule, unit, unit - 1)
                                         ? entry[-1].prerequisite_count
                                         : (int32_t)chain_prerequisite_count(schedule, unit);

@@ -1,5 +1,5 @@
 /*
- * hand_over - the units that a finished one sets free, as the queue wants them.
+ * hand_over - the units that a finished one sets free, in the form of the queue.
  */
 #ifndef STAGES_ENGINE_HAND_OVER_H
 #define STAGES_ENGINE_HAND_OVER_H
@@ -11,14 +11,15 @@
 
 #include <stdint.h>
 
-struct hand_over {                /* {0} is empty; keeps its memory from unit to unit */
+struct hand_over {                /* {0} is empty; the memory is used for all units */
     struct work_successor *entry; /* [count], owned */
     int64_t count;
     size_t capacity;
     struct unit_list units;
 };
 
-/* Names what `unit`, whose record is stored, sets free. Fails: ERROR_NO_MEMORY; as reading a snapshot does. */
+/* Sets *next to the units that `unit` sets free. The record of `unit` is stored. Fails:
+ * ERROR_NO_MEMORY; as reading a snapshot does. */
 MUST_CHECK enum error_code hand_over_name(struct hand_over *next,
                                           const struct stage_context *context,
                                           const struct unit *unit, struct error *err);

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The C++ run-time library by its symbols, because no file here is C++: std::set_terminate(), and the type of
- * the exception in flight, whose second word is its name. */
+/* No file here is C++, so the C++ run-time library is called by its symbols: std::set_terminate(),
+ * and the type of the current exception, whose second word is its name. */
 typedef void (*end_handler)(void);
 typedef end_handler (*set_handler)(end_handler handler);
 struct exception_type {
@@ -18,7 +18,8 @@ struct exception_type {
 };
 typedef const struct exception_type *(*current_type)(void);
 
-/* ISO C has no cast from an object pointer to a function's; POSIX says that the bytes are the same. */
+/* Looks a function up. ISO C has no cast from an object pointer to a function pointer, but POSIX
+ * says that the bytes are the same. */
 static void look_up(const char *symbol, void *function)
 {
     void *address = dlsym(RTLD_DEFAULT, symbol);
@@ -43,9 +44,8 @@ static void on_terminate(void)
     const char *name = exception_name();
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
         if (strcmp(name, refusals[i][0]) == 0) {
-            log_error("no memory: RocksDB was refused %s (%s); expected more than this process may "
-                      "have: look "
-                      "at ulimit -v, ulimit -u and the limits of the container",
+            log_error("no memory: RocksDB was refused %s (%s); this process needs higher limits: "
+                      "see ulimit -v, ulimit -u and the limits of the container",
                       refusals[i][1], name);
             _exit(error_exit_status(ERROR_NO_MEMORY));
         }

@@ -1,9 +1,11 @@
 /*
- * program_start - what a program does before any library runs code of its own; included by the files with main().
+ * program_start - what a program does before any library runs code of its own. The files with
+ * main() include it.
  *
- * Constructors of shared libraries come before main(), and OpenBLAS's takes milliseconds and starts threads. Before
- * them, requests to stop are held back (common/base/stop_signal.h), and the environment that OpenBLAS reads is settled
- * (stages/plan/core_type.h). Sanitizers are not set up then: their builds do both in main() alone.
+ * Constructors of shared libraries run before main(), and OpenBLAS's takes milliseconds and starts
+ * threads. Before them, stop signals are held back (common/base/stop_signal.h), and the environment
+ * variables that OpenBLAS reads are set (stages/plan/core_type.h). Sanitizers are not set up at
+ * that time: their builds do both in main() alone.
  */
 #ifndef STAGES_ENGINE_PROGRAM_START_H
 #define STAGES_ENGINE_PROGRAM_START_H

@@ -12,16 +12,16 @@
 
 enum {
     PATIENCE_MS = 2000,    /* without a completed unit, before queue and storage are compared */
-    PAUSE_MS_MAX = 30000,  /* between two comparisons while units are in hand */
-    TELL_STUCK_MS = 10000, /* nobody has anything in hand */
-    TELL_SLOW_MS = 60000,  /* somebody has, and units may take long */
+    PAUSE_MS_MAX = 30000,  /* between two comparisons while workers have units */
+    TELL_STUCK_MS = 10000, /* if no worker has a unit */
+    TELL_SLOW_MS = 60000,  /* if a worker has a unit, which may take long */
     TELL_AGAIN_MS = 60000,
     BEATS_MAX = 256,
-    KEEP_MS = 600000, /* the queue of a finished run */
+    KEEP_MS = 600000, /* how long the queue of a finished run is kept */
     REASON_SIZE = 400,
 };
 
-/* Queues what storage says is next and the queue has lost. */
+/* Queues the units that are next by storage and that the queue has lost. */
 static enum error_code compare(struct queue_watch *watch, struct work_queue *queue,
                                int64_t *restored, struct error *err)
 {
@@ -42,7 +42,7 @@ static void append(char reason[REASON_SIZE], const char *format, ...)
     va_end(args);
 }
 
-/* What the workers of one stage have to do with it. */
+/* Adds why a stage with waiting units does not do them. */
 static void explain_stage(const char *stage, const struct stage_counts *counts,
                           const struct worker_beat *beat, int beat_count, char reason[REASON_SIZE])
 {
@@ -60,11 +60,11 @@ static void explain_stage(const char *stage, const struct stage_counts *counts,
     if (counts->waiting > 0)
         append(reason,
                alive ? "; %" PRId64 " wait for %s"
-                     : "; %" PRId64 " wait for %s, of which no worker lives: start graphmill-%s",
+                     : "; %" PRId64 " wait for %s, which has no worker: start graphmill-%s",
                counts->waiting, stage, stage);
 }
 
-/* "; ..." for each thing that is in the way, or "". */
+/* Writes "; ..." for each reason why nothing moves, or "". */
 static enum error_code explain(struct work_queue *queue, char reason[REASON_SIZE],
                                struct error *err)
 {
@@ -92,8 +92,7 @@ static enum error_code tell(struct queue_watch *watch, struct work_queue *queue,
     const enum error_code rc = explain(queue, reason, err);
     if (rc == ERROR_NONE)
         log_warn("no unit of run %s was completed for %" PRId64
-                 " s%s; queue and storage agree, and "
-                 "are compared again and again",
+                 " s%s; queue and storage agree, and are compared repeatedly",
                  watch->run_id, still_ms / 1000,
                  reason[0] ? reason : "; storage names no unit that could be next");
     return rc;
@@ -131,7 +130,7 @@ enum error_code queue_watch_turn(struct queue_watch *watch, struct work_queue *q
     enum error_code rc =
         work_queue_look(queue, stage, STAGE_LOOP_COUNT, due ? PATIENCE_MS : 0, &look, err);
     if (rc != ERROR_NONE || !look.alive)
-        return rc; /* a claim finds that it is lost */
+        return rc; /* the next claim finds that the queue is lost */
     if (!watch->moved_ms || look.done != watch->done) {
         watch->done = look.done;
         watch->moved_ms = now;

@@ -1,22 +1,25 @@
 /*
- * stage_list - all stages in flow order, for who has to do with more than one: the driver, doctor, status, replay.
+ * stage_list - all stages in flow order, for code that deals with more than one: the driver,
+ * doctor, status, replay.
  *
- * One row a stage, beside CMake's STAGES; ctest -L tree compares the two, the folders, the Kubernetes Jobs, the units and
- * the documentation. Counts and the text of the names are made from the rows.
+ * There is one row for each stage, beside CMake's STAGES. ctest -L tree compares the two, the
+ * folders, the Kubernetes Jobs, the units and the documentation. Counts and the text of the names
+ * are made from the rows.
  */
 #ifndef STAGES_ENGINE_STAGE_LIST_H
 #define STAGES_ENGINE_STAGE_LIST_H
 
-enum stage_threads { /* of a worker of a local run */
-                     THREADS_ONE,
-                     THREADS_FEW, /* it works a unit on each, and the others need more time for one */
-                     THREADS_SHARED /* its kernels share out tiles over all that the workers of a stage have */
+/* The threads of a worker of a local run. */
+enum stage_threads {
+    THREADS_ONE,
+    THREADS_FEW,   /* a unit on each; the other stages need more time for a unit */
+    THREADS_SHARED /* as many as the stage's workers have; kernels split their work into tiles */
 };
 
 /* clang-format off */
 
-/* ROW(name, threads, memory): `memory` is the portion of the budget of a local run, beside those of the other looping
- * stages. First the stages of one unit, then those that loop. */
+/* ROW(name, threads, memory): `memory` is its portion of the budget of a local run, relative to
+ * those of the other looping stages. First come the stages of one unit, then those that loop. */
 #define STAGE_ONCE_LIST(ROW)              \
     ROW("ingest", THREADS_SHARED, 0)      \
     ROW("partition", THREADS_SHARED, 0)
@@ -44,9 +47,9 @@ struct stage_row {
 };
 
 extern const struct stage_row stage_list[STAGE_COUNT];
-/* The looping stages alone: stage_list from STAGE_ONCE_COUNT on. */
+/* The looping stages: stage_list from STAGE_ONCE_COUNT on. */
 extern const struct stage_row *const stage_loop; /* [STAGE_LOOP_COUNT] */
-/* "ingest, partition, ... or infer", for messages. */
+/* Writes "ingest, partition, ... or infer", for messages. */
 void stage_list_names(char text[STAGE_NAMES_SIZE]);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * stage_main - the only main() of the stage programs.
  *
- * What is the same for all stages: options, log, signals, store, settings, the run, threads, memory;
- * then one unit (ingest, partition), the loop over the queue, or a replay. It alone prints errors and
- * turns them into exit statuses.
+ * It does what is the same for all stages: options, log, signals, store, settings, the run,
+ * threads, memory; then one unit (ingest, partition), the loop over the queue, or a replay. Only
+ * stage_main prints errors and turns them into exit statuses.
  */
 #include "common/base/arena.h"
 #include "common/base/clock.h"
@@ -37,7 +37,7 @@ struct stage_options {
     const char *store, *pipeline, *run, *redis, *redis_password_file, *worker, *scratch, *replay;
     const char *times, *trial, *trial_loads;
     struct update_options update_files;
-    struct update_request update; /* those */
+    struct update_request update; /* the update of these files */
     struct option_list set;
     int64_t threads, sharers, wait, idle, lease, log_level;
     uint64_t memory, cache;
@@ -48,32 +48,61 @@ struct stage_options {
 #define AT(field) offsetof(struct stage_options, field)
 #define AT_UPDATE(field) offsetof(struct stage_options, update_files.field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are: a path, " STORE_ADDRESSES},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+        "where records are: a path, " STORE_ADDRESSES},
     {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "pipeline file; joins its run"},
-    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "join this run instead of naming a pipeline file"},
-    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "work queue: redis://HOST:PORT, rediss://HOST:PORT (TLS) or unix:PATH"},
-    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with the password of Redis"},
-    {"worker", OPTION_TEXT, AT(worker), NULL, 0, 0, "NAME", "name of this worker, unique in the run (default: host and pid)"},
+    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE",
+        "change one setting of the pipeline file; may be repeated"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+        "join this run instead of naming a pipeline file"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL",
+        "work queue: redis://HOST:PORT, rediss://HOST:PORT (TLS) or unix:PATH"},
+    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE",
+        "file with the password of Redis"},
+    {"worker", OPTION_TEXT, AT(worker), NULL, 0, 0, "NAME",
+        "name of this worker, unique in the run (default: host and pid)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one for each core"},
-    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget, such as 2G (default: a quarter of what the machine or container has; a half for ingest and partition, which run alone)"},
-    {"sharers", OPTION_INT, AT(sharers), "1", 1, 1024, "N", "workers of this stage on this host: what of the graph they hold together counts in the budget of each by its portion"},
-    {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER", "local folder for copies of sealed files that cannot be read in place; all workers of a host share them"},
-    {"cache", OPTION_BYTES, AT(cache), "8G", 0, 0, "SIZE", "how much such copies may take, while nobody uses them"},
-    {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL, "the store lies on a disk of this host, whatever its file system looks like: open sealed files in place"},
-    {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS", "wait so long for what earlier stages write"},
-    {"idle", OPTION_INT, AT(idle), "0", 0, 31536000, "SECONDS", "end with status 75 when no unit came for so long, for schedulers that start it again and need its CPUs meanwhile; 0: never"},
-    {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"},
-    {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT", "compute one unit again and compare with what is stored"},
-    {"times", OPTION_TEXT, AT(times), NULL, 0, 0, "FILE", "append where the time went to this file, as JSON lines"},
-    {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N", "1 errors, 2 warnings, 3 progress, 4 everything"},
-    {"debug", OPTION_FLAG, AT(debug), NULL, 0, 0, NULL, "log everything, and behind an error the line of the source that met it"},
-    {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL, "partition: start the run, so that workers may join it"},
-    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "ingest: print the id of the dataset, and whether it is there, and end"},
-    {"trial", OPTION_TEXT, AT(trial), NULL, 0, 0, "FILE", "partition: assign nodes to parts, write how good that is to this file as JSON, and store nothing"},
-    {"trial-loads", OPTION_TEXT, AT(trial_loads), NULL, 0, 0, "FILE", "with --trial: measure by what a run read, the table of graphmill export --what loads"},
+    {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE",
+        "memory budget, such as 2G (default: a quarter of what the machine or container has; a "
+        "half for ingest and partition, which run alone)"},
+    {"sharers", OPTION_INT, AT(sharers), "1", 1, 1024, "N",
+        "workers of this stage on this host; they share one copy of the graph's data, so each "
+        "counts only its portion of it in its budget"},
+    {"scratch", OPTION_TEXT, AT(scratch), "/tmp", 0, 0, "FOLDER",
+        "local folder for copies of sealed files that cannot be read in place; all workers of a "
+        "host share them"},
+    {"cache", OPTION_BYTES, AT(cache), "8G", 0, 0, "SIZE",
+        "the most bytes of such copies that are kept while nobody uses them"},
+    {"local-storage", OPTION_FLAG, AT(local_storage), NULL, 0, 0, NULL,
+        "the store is on a disk of this host, whatever its file system looks like: open sealed "
+        "files in place"},
+    {"wait", OPTION_INT, AT(wait), "0", 0, 31536000, "SECONDS",
+        "wait so long for the records of earlier stages"},
+    {"idle", OPTION_INT, AT(idle), "0", 0, 31536000, "SECONDS",
+        "end with status 75 if no unit came for so long, for schedulers that start it again and "
+        "need its CPUs meanwhile; 0: never"},
+    {"lease", OPTION_INT, AT(lease), "10000", 100, 86400000, "MS",
+        "a silent worker loses its unit after so many milliseconds"},
+    {"replay", OPTION_TEXT, AT(replay), NULL, 0, 0, "UNIT",
+        "compute one unit again and compare it with the stored records"},
+    {"times", OPTION_TEXT, AT(times), NULL, 0, 0, "FILE",
+        "append where the time went to this file, as JSON lines"},
+    {"log-level", OPTION_INT, AT(log_level), "3", 1, 4, "N",
+        "1 errors, 2 warnings, 3 progress, 4 everything"},
+    {"debug", OPTION_FLAG, AT(debug), NULL, 0, 0, NULL,
+        "log everything, and after an error the source line that reported it"},
+    {"start", OPTION_FLAG, AT(start), NULL, 0, 0, NULL,
+        "partition: start the run, so that workers may join it"},
+    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL,
+        "ingest: print the id of the dataset, and whether it is there, and end"},
+    {"trial", OPTION_TEXT, AT(trial), NULL, 0, 0, "FILE",
+        "partition: assign nodes to parts, write how good that is to this file as JSON, and store "
+        "nothing"},
+    {"trial-loads", OPTION_TEXT, AT(trial_loads), NULL, 0, 0, "FILE",
+        "with --trial: measure by what a run read, the table of graphmill export --what loads"},
     UPDATE_OPTIONS(AT_UPDATE)
-    {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL, "print the effective settings and end"},
+    {"print-config", OPTION_FLAG, AT(print_config), NULL, 0, 0, NULL,
+        "print the effective settings and end"},
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, "print the version and end"},
     {.name = NULL},
 };
@@ -88,9 +117,9 @@ struct program {
     struct stage_times *times;
     char worker[WORKER_NAME_SIZE];
     struct stage_context context;
-    struct failure_notice notice; /* before there is a run */
+    struct failure_notice notice; /* used before there is a run */
     bool began_without_store;
-    bool is_told; /* it ends for what another stage failed at */
+    bool is_told; /* it ends because another stage failed */
 };
 
 static void print_help(void)
@@ -124,50 +153,49 @@ static enum error_code check_usage(const struct stage_options *o, const struct o
     if (!o->pipeline == !o->run)
         return error_set(err, ERROR_USAGE, "give either --pipeline FILE or --run ID");
     if (o->run && o->set.count)
-        return error_set(err, ERROR_USAGE,
-                         "--set goes with --pipeline; a run's settings are fixed");
+        return error_set(err, ERROR_USAGE, "--set needs --pipeline; a run's settings are fixed");
     if (o->start && (strcmp(stage.name, "partition") != 0 || !o->pipeline || o->replay))
         return error_set(err, ERROR_USAGE,
-                         "--start goes with graphmill-partition --pipeline FILE: a run starts once "
-                         "its partition is there");
+                         "--start needs graphmill-partition --pipeline FILE: a run starts once its "
+                         "partition is there");
     if (o->dry_run && (strcmp(stage.name, "ingest") != 0 || o->replay))
-        return error_set(err, ERROR_USAGE,
-                         "--dry-run goes with graphmill-ingest; graphmill run --dry-run tells of "
-                         "all stages");
+        return error_set(
+            err, ERROR_USAGE,
+            "--dry-run needs graphmill-ingest; graphmill run --dry-run covers all stages");
     if (o->trial && (strcmp(stage.name, "partition") != 0 || o->replay || o->start))
         return error_set(err, ERROR_USAGE,
-                         "--trial goes with graphmill-partition, without --replay and --start; "
-                         "graphmill partition --compare tells of all methods");
+                         "--trial needs graphmill-partition, without --replay and --start; "
+                         "graphmill partition --compare measures all methods");
     if (o->trial_loads && !o->trial)
         return error_set(err, ERROR_USAGE, "--trial-loads goes with --trial");
     if (update_request_is_given(&o->update) &&
         (strcmp(stage.name, "ingest") != 0 || o->replay || o->dry_run))
-        return error_set(err, ERROR_USAGE,
-                         "files of an update go with graphmill-ingest, without --replay and "
-                         "--dry-run");
+        return error_set(
+            err, ERROR_USAGE,
+            "files of an update need graphmill-ingest, without --replay and --dry-run");
     if (o->update.base && !update_request_is_given(&o->update))
         return error_set(err, ERROR_USAGE, "--base goes with files of an update");
     if (o->print_config && !o->pipeline)
         return error_set(err, ERROR_USAGE,
-                         "--print-config goes with --pipeline; graphmill status shows a run");
+                         "--print-config needs --pipeline; graphmill status shows a run");
     if (!o->store && !o->print_config)
         return error_set(err, ERROR_USAGE, "--store must be given");
     if (stage.form == STAGE_ONCE && o->idle)
-        return error_set(err, ERROR_USAGE, "--idle goes with stages that loop; --wait is for all");
+        return error_set(err, ERROR_USAGE, "--idle is for stages that loop; --wait is for all");
     if (stage.form == STAGE_LOOP && !o->redis && !o->replay && !o->print_config)
         return error_set(err, ERROR_USAGE, "--redis must be given");
     return ERROR_NONE;
 }
 
-/* Only ingest begins a store. */
+/* Returns how the store is opened. Only ingest creates a store. */
 static unsigned store_flags_of(const struct stage_options *o)
 {
     return (o->replay ? STORE_REPLAY : 0) | (o->dry_run || o->trial ? STORE_READ_ONLY : 0) |
            (strcmp(stage.name, "ingest") == 0 ? 0 : STORE_MUST_EXIST);
 }
 
-/* To all but ingest a missing store is one that ingest is about to make, or a typing error: they wait for it, and
- * make no folder. */
+/* Opens the store. If it is missing, ingest may be about to create it, or the address has a typing
+ * error: so all other stages wait for it, and create no folder. */
 static enum error_code open_store(struct program *p, struct error *err)
 {
     const struct stage_options *o = &p->options;
@@ -183,7 +211,7 @@ static enum error_code open_store(struct program *p, struct error *err)
         return rc;
     p->began_without_store = true;
     return error_set(err, ERROR_UNAVAILABLE,
-                     "there is no store at %s: " ADVICE "run ingest, or mend --store",
+                     "there is no store at %s: " ADVICE "run ingest, or correct --store",
                      p->options.store);
 }
 
@@ -205,7 +233,8 @@ static enum error_code bind_run(struct program *p, struct error *err)
     return rc;
 }
 
-/* Where others wait for this stage, or this one for others: they are told when one fails for good. */
+/* Opens the notice of a stage that waits for others, or for which others wait. It tells them when a
+ * stage fails for good. */
 static enum error_code open_notice(struct program *p, struct error *err)
 {
     struct key key;
@@ -216,22 +245,22 @@ static enum error_code open_notice(struct program *p, struct error *err)
     if (rc == ERROR_NONE)
         rc = failure_notice_open(&p->notice, p->store, &key, stage.name, err);
     if (p->began_without_store)
-        p->notice.stale[0] = '\0'; /* all that is in the store is newer than this program */
+        p->notice.stale[0] = '\0'; /* everything in the store is newer than this program */
     return rc;
 }
 
-/* What the stage waits for will not come. */
+/* Fails if a stage has failed for good: what this stage waits for will then never come. */
 static enum error_code check_notice(struct program *p, struct error *err)
 {
     struct failure_told told;
     bool found = false;
     if (failure_notice_read(&p->notice, &found, &told, NULL) != ERROR_NONE || !found)
-        return ERROR_NONE; /* a store that does not answer is what it waits for */
+        return ERROR_NONE; /* the program is waiting for the store in any case */
     p->is_told = true;
     return error_set(err, told.code, "%s failed for good: %s", told.stage, told.sentence);
 }
 
-/* Tries again while an earlier stage may still bring what is missing. */
+/* Tries again while an earlier stage may still make what is missing. */
 static enum error_code wait_for(struct program *p,
                                 enum error_code (*attempt)(struct program *, struct error *),
                                 struct error *err)
@@ -293,7 +322,8 @@ static enum error_code start_run(struct program *p, struct error *err)
     return rc;
 }
 
-/* A run of another environment can be replayed; if then a bit differs, that may be why. */
+/* Fails with ERROR_CORRUPT. A run of another environment can be replayed; if a bit then differs,
+ * the message names that difference as a possible reason. */
 static enum error_code tell_difference(const struct program *p, const char *key, struct error *err)
 {
     struct error why = {0};
@@ -351,7 +381,8 @@ static void name_worker(struct program *p)
         (void)snprintf(p->worker, sizeof p->worker, "%.40s-%ld", host, (long)getpid());
 }
 
-/* Where the time goes is for people: a disk that is full does not keep the program from working. */
+/* Opens the file of times. It is for people, so a full disk does not keep the program from
+ * working. */
 static void open_times(struct program *p)
 {
     struct error err = {0};
@@ -387,7 +418,8 @@ static enum error_code work_loop(const struct program *p, struct error *err)
     return work_loop_run(&config, err);
 }
 
-/* The programs of a run work side by side; ingest and partition have the machine for themselves. */
+/* Returns the default of --memory. The programs of a run work side by side; ingest and partition
+ * have the machine to themselves. */
 static uint64_t default_memory_bytes(void)
 {
     return host_memory_bytes() / (stage.form == STAGE_ONCE ? 2 : 4);
@@ -427,7 +459,7 @@ static enum error_code open_context(struct program *p, struct error *err)
     return rc;
 }
 
-/* What the headers of records will say. */
+/* Sets the environment that the headers of records will have. */
 static void set_environment(const struct program *p)
 {
     char text[ENVIRONMENT_TEXT_SIZE], brief[ENVIRONMENT_SHORT_SIZE];
@@ -436,7 +468,7 @@ static void set_environment(const struct program *p)
     record_environment_set(brief);
 }
 
-/* What --start needs is asked for before the work of hours. */
+/* Checks the settings, and the weights that --start needs, before hours of work. */
 static enum error_code check_settings(const struct program *p, struct error *err)
 {
     struct run_origin origin;
@@ -495,7 +527,7 @@ static enum error_code run_program(struct program *p, char **argv, struct error 
 
 int main(int argc, char **argv)
 {
-    static struct program program; /* settings and run are large for a stack */
+    static struct program program; /* too large for a stack */
     char name[64];
     struct error err = {0};
     struct option_list rest = {0};

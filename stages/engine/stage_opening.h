@@ -1,5 +1,5 @@
 /*
- * stage_opening - a stage's open() and close(), and the wait for room between two tries.
+ * stage_opening - calls a stage's open() and close(), and waits for room between two tries.
  */
 #ifndef STAGES_ENGINE_STAGE_OPENING_H
 #define STAGES_ENGINE_STAGE_OPENING_H
@@ -7,8 +7,9 @@
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
 
-/* Stages copy sealed files when they open, and a full disk is a pause here too: tried again until there is room, or the
- * program is asked to stop. Whatever it returns, stage_opening_close() comes after it. Fails: as the stage's open(). */
+/* Opens a stage. Stages copy sealed files when they open, and a full disk is only a pause here,
+ * too: it tries again until there is room, or until the program is asked to stop. Whatever it
+ * returns, the caller calls stage_opening_close() after it. Fails: as the stage's open(). */
 MUST_CHECK enum error_code stage_opening_open(const struct stage *own,
                                               const struct stage_context *context, void **state,
                                               struct error *err);

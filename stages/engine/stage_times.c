@@ -23,7 +23,7 @@ struct moved {
     uint64_t rows, row_bytes, bytes_read, bytes_written;
 };
 
-/* The units of one kind and one epoch so far. */
+/* The sums for units of one kind and one epoch. */
 struct tally {
     bool used;
     int64_t epoch, units;
@@ -39,14 +39,14 @@ struct stage_times {
     int fd;
     bool failed; /* a line could not be written */
     pthread_t owner;
-    struct json_writer line; /* keeps its memory */
+    struct json_writer line; /* its memory is kept */
     enum time_phase phase;
-    enum unit_kind kind; /* in hand; UNIT_UNKNOWN between units */
-    struct unit unit;    /* likewise */
+    enum unit_kind kind; /* the present unit; UNIT_UNKNOWN between units */
+    struct unit unit;    /* the present unit */
     struct part_shares shares;
     double started, since, open, waited;
     double unit_began;
-    struct moved before; /* what was moved when the unit began */
+    struct moved before; /* data moved before the unit began */
     struct tally tally[UNIT_KIND_COUNT];
     atomic_uint_least64_t rows, row_bytes;
 };
@@ -63,7 +63,7 @@ static void begin_line(struct stage_times *t)
     json_put_string(&t->line, "run", t->config.run_id ? t->config.run_id : "");
 }
 
-/* One write for a line: lines of a process and of its successor do not mix. */
+/* Writes a line with one write, so that lines of a process and of its successor do not mix. */
 static void end_line(struct stage_times *t)
 {
     struct error err = {0};
@@ -112,7 +112,8 @@ static void write_tally(struct stage_times *t, enum unit_kind kind)
     *tally = (struct tally){0};
 }
 
-/* A layer of a part: one line each, for the layer goes on when the last part is done. */
+/* Writes a line for a layer of a part: the next layer begins when the last part is done, so each
+ * part counts. */
 static void write_part(struct stage_times *t)
 {
     begin_line(t);
@@ -165,7 +166,7 @@ void stage_times_enter(struct stage_times *times, enum time_phase phase)
 {
     if (!is_own(times))
         return;
-    /* between units there is nothing to read or compute for */
+    /* between units there is nothing to read or compute */
     if (times->kind != UNIT_UNKNOWN || phase == TIME_OPEN || phase == TIME_WAIT)
         enter(times, phase);
 }
@@ -237,7 +238,7 @@ void stage_times_add_ahead(struct stage_times *times, double seconds)
 {
     if (!is_own(times) || times->kind == UNIT_UNKNOWN)
         return;
-    /* The work may have gone on into the unit, and that time is in its phases already. */
+    /* The work may have gone on after the unit began; that time is in the unit's phases already. */
     const double before = seconds - (clock_seconds() - times->unit_began);
     times->tally[times->kind].ahead += before > 0 ? before : 0;
 }

@@ -8,8 +8,8 @@
 enum {
     TIMES_AS_LONG = 3,
     LEAST_MS = 1000,
-    UNKNOWN_MS = 5000,    /* for who has not done a unit itself, such as a standby */
-    COPY_HOLD_MS = 60000, /* nobody else begins a third one meanwhile */
+    UNKNOWN_MS = 5000,    /* for a worker that has done no unit itself, such as a standby */
+    COPY_HOLD_MS = 60000, /* for so long nobody else begins a third copy */
 };
 
 void straggler_note(struct straggler *straggler, enum unit_kind kind, double seconds)
@@ -32,8 +32,8 @@ static double median_of(const double *seconds, int64_t count)
     return sorted[used / 2];
 }
 
-/* How long a unit may be in one pair of hands. What is held has no kind that shows before it is taken, so the slowest kind
- * counts. */
+/* Returns how long a worker may hold a unit before it is copied. The kind of a held unit is not
+ * known before it is taken, so the slowest kind counts. */
 static int64_t patience_ms(const struct straggler *straggler)
 {
     double longest = 0.0;
@@ -55,7 +55,7 @@ static bool same_delivery(const struct held_unit *a, const struct held_unit *b)
            strcmp(a->owner, b->owner) == 0;
 }
 
-/* Since when the unit was seen in these hands. */
+/* Returns the time since which this worker was seen to hold the unit. */
 static int64_t seen_since(const struct straggler *straggler, const struct held_unit *held,
                           int64_t now)
 {
@@ -71,7 +71,7 @@ static bool is_own(const char *owner, const char *process)
     return strncmp(owner, process, size) == 0 && (owner[size] == '\0' || owner[size] == '+');
 }
 
-/* What is held now replaces what was seen before. */
+/* Replaces the units seen before by those held now. */
 static void look(struct straggler *straggler, const struct held_unit *held, int count, int64_t now)
 {
     struct straggler before = *straggler;

@@ -1,11 +1,13 @@
 /*
- * straggler - when an idle worker makes a second copy of what a slow one has in hand.
+ * straggler - decides when an idle worker makes a second copy of a unit that a slow worker has.
  *
- * A worker that is ten times slower than the others, or stopped, holds up all who wait for its unit. Its lease does
- * not end while it renews it, and may be long. So a worker without work looks at the units that others of its
- * stage hold: one that was seen in the same hands for a second and for three times as long as such units took this
- * worker itself is done a second time; a worker that did none so far, since others took all there was, gives it five seconds. The record that is published first wins, and both are the same bytes; the
- * unit is completed in its holder's name by whoever is first, and the other finds that it is done. The lease stays.
+ * A worker that is ten times slower than the others, or stopped, delays all who wait for its unit.
+ * Its lease does not end while the worker renews it, and may be long. So a worker without work
+ * looks at the units that others of its stage hold. It does a unit a second time if one worker has
+ * held it for at least a second and for three times as long as such units took this worker itself.
+ * A worker that has done none so far, because others took all of them, waits five seconds. The
+ * record that is published first wins, and both have the same bytes. Whoever is first completes the
+ * unit in its holder's name, and the other finds that it is done. The lease stays.
  */
 #ifndef STAGES_ENGINE_STRAGGLER_H
 #define STAGES_ENGINE_STRAGGLER_H
@@ -19,7 +21,7 @@
 
 enum { STRAGGLER_DURATIONS = 15, STRAGGLER_HELD_MAX = 16 };
 
-struct straggler { /* {0} has seen nothing */
+struct straggler { /* {0}: nothing was seen */
     struct {
         double seconds[STRAGGLER_DURATIONS]; /* of the newest units, in a ring */
         int64_t count;
@@ -31,10 +33,11 @@ struct straggler { /* {0} has seen nothing */
     int seen_count;
 };
 
-/* This worker did a unit of that kind in so long. */
+/* Notes that this worker did a unit of that kind in `seconds`. */
 void straggler_note(struct straggler *straggler, enum unit_kind kind, double seconds);
-/* For a worker that got no unit, again and again. *found: *copy is to be worked on and completed as a claim is.
- * `process`: workers of that name, and of that name with a "+", are this process. */
+/* Looks for a slow unit. A worker that got no unit calls it again and again. *found: the worker
+ * does *copy and completes it like a claim. `process`: workers of that name, and of that name with
+ * a "+", are this process. */
 MUST_CHECK enum error_code straggler_find(struct straggler *straggler, struct work_queue *queue,
                                           const char *process, bool *found, struct work_claim *copy,
                                           struct error *err);

@@ -18,7 +18,7 @@ struct work_keeper {
     int64_t turn_ms;
     pthread_t thread;
     bool started;
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards all fields below */
     pthread_cond_t wake;
     bool stopping, has_claim;
     struct work_claim claim;
@@ -27,7 +27,7 @@ struct work_keeper {
     double started_at, unit_at, busy_seconds;
 };
 
-/* Memory in use, from /proc; 0 where there is none. */
+/* Returns the memory in use, from /proc; 0 if there is no /proc. */
 static int64_t resident_bytes(void)
 {
     int64_t total = 0, resident = 0;
@@ -60,7 +60,8 @@ static struct worker_beat describe(const struct work_keeper *keeper)
     return beat;
 }
 
-/* One turn. What fails is tried again at the next: the worker itself meets the failure too, and tells. */
+/* Does one turn. A call that fails is made again at the next turn; the worker itself meets the
+ * failure, too, and reports it. */
 static void tell(struct work_keeper *keeper, struct work_queue **queue)
 {
     bool fenced = false;
@@ -73,8 +74,9 @@ static void tell(struct work_keeper *keeper, struct work_queue **queue)
     (void)pthread_mutex_unlock(&keeper->mutex);
     if (renew && work_queue_renew(*queue, &claim, &fenced, NULL) != ERROR_NONE)
         return;
-    /* A lost lease needs no action: publishing is safe, and completing finds out. */
-    error_ignore(work_queue_beat(*queue, &beat, NULL)); /* the next one is on its way */
+    /* A lost lease needs no action: publishing is safe, and the worker finds out when it completes
+     * the unit. */
+    error_ignore(work_queue_beat(*queue, &beat, NULL)); /* the next heartbeat follows soon */
 }
 
 static void wait_turn(struct work_keeper *keeper)

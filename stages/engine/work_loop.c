@@ -6,7 +6,8 @@
 #include "stages/engine/stage_opening.h"
 #include "stages/engine/work_turns.h"
 
-/* The first loop runs on this thread. One that gets no thread is left out: the others do its work. */
+/* Runs the loops, the first on this thread. A loop that gets no thread is left out: the others do
+ * its work. */
 static void run_loops(struct work_turns *loop, int count)
 {
     for (int i = 1; i < count; i++) {
@@ -39,7 +40,8 @@ static enum error_code work_side_by_side(const struct work_loop_config *config,
     return rc;
 }
 
-/* What cannot be opened, each worker of the stage would meet: the others are told. */
+/* Opens the stage. Each worker of the stage would fail to open it, so a failure leaves a notice for
+ * the others. */
 static enum error_code open_stage(const struct work_loop_config *config, struct work_shared *shared,
                                   struct error *err)
 {

@@ -32,7 +32,8 @@ static enum error_code refresh_state(struct work_turns *loop, struct error *err)
                                &loop->state, err);
 }
 
-/* The snapshot that was known to be whole may be what is damaged. */
+/* Reads the state of the run again, whatever was known of it: the snapshot that was known to be
+ * whole may be the damaged one. */
 static enum error_code read_state_anew(struct work_turns *loop, struct error *err)
 {
     loop->state_ms = clock_ms();
@@ -53,7 +54,7 @@ static enum error_code rebuild(struct work_turns *loop, struct error *err)
                          loop->queue, err);
 }
 
-/* The queue is empty of this run: fills it from storage, or waits for the worker that does. */
+/* Fills the queue from storage if it has nothing of this run, or waits for the worker that does. */
 static enum error_code recover_queue(struct work_turns *loop, struct error *err)
 {
     bool won = false, alive = false;
@@ -79,7 +80,7 @@ static enum error_code is_open(struct work_turns *loop, const char *name, bool *
                          &loop->state, name, open, err);
 }
 
-/* A unit on the dead list ends the run, unless storage knows better. */
+/* Fails if a unit is on the dead list, unless storage says that it is done. */
 static enum error_code stop_for_dead(struct work_turns *loop, struct error *err)
 {
     char unit[QUEUE_UNIT_SIZE], reason[512];
@@ -96,16 +97,16 @@ static enum error_code stop_for_dead(struct work_turns *loop, struct error *err)
             rc = work_queue_forget_dead(loop->queue, unit, err);
         if (rc != ERROR_NONE)
             return rc;
-        log_warn("'%s' on the dead list is done, or no unit of this run: forgotten", unit);
+        log_warn("'%s' on the dead list is done, or is no unit of this run: removed", unit);
     }
     return ERROR_NONE;
 }
 
-/* A stage that failed for good ends the run, unless it was at a unit that was done since. */
+/* Fails if a stage has failed for good, unless it failed at a unit that was done since. */
 static enum error_code stop_for_notice(struct work_turns *loop, struct error *err)
 {
     struct failure_told told;
-    bool found = false, open = true; /* at no unit: it could not even open what it works with */
+    bool found = false, open = true; /* without a unit: it could not even open what it works with */
     enum error_code rc = failure_notice_read(&loop->shared->notice, &found, &told, err);
     if (rc != ERROR_NONE || !found)
         return rc;
@@ -116,7 +117,7 @@ static enum error_code stop_for_notice(struct work_turns *loop, struct error *er
                : rc;
 }
 
-/* Nothing to do for a while: is that because the run is finished, dead, or stuck? */
+/* Finds out why there was nothing to do for a while: the run is finished, dead, or stuck. */
 static enum error_code look_around(struct work_turns *loop, bool *finished, struct error *err)
 {
     enum error_code rc = refresh_state(loop, err);
@@ -129,8 +130,9 @@ static enum error_code look_around(struct work_turns *loop, bool *finished, stru
     return rc == ERROR_NONE ? queue_watch_turn(&loop->watch, loop->queue, err) : rc;
 }
 
-/* After a call that may have failed: true when it may be made again. Redis may have been taken away because nothing
- * is left to do, which storage knows: then *rc is ERROR_NONE and loop->state is finished. */
+/* Returns whether a call that may have failed should be made again. Redis may have been stopped
+ * because the run is finished, which storage knows: then *rc is ERROR_NONE and loop->state is
+ * finished. */
 static bool ask_again(struct work_turns *loop, enum error_code *rc, struct error *err)
 {
     if (*rc == ERROR_NONE || !failure_policy_try_again(&loop->policy, rc, err))
@@ -153,11 +155,11 @@ static enum error_code complete(struct work_turns *loop, const struct work_claim
                                  err);
     } while (ask_again(loop, &rc, err));
     if (rc == ERROR_NONE && *done_count == 0)
-        log_debug("the lease of %s was lost; whoever holds it completes it", claim->unit);
+        log_debug("the lease of %s was lost; its present holder completes it", claim->unit);
     return rc;
 }
 
-/* Could the snapshots have moved past this unit since storage was last asked? */
+/* Returns whether a snapshot may have covered this unit since storage was last read. */
 static bool state_is_old(const struct work_turns *loop, const struct work_claim *claim,
                          const struct unit *unit)
 {
@@ -167,15 +169,16 @@ static bool state_is_old(const struct work_turns *loop, const struct work_claim 
     return moved || claim->delivery_count > 1 || claim->is_copy;
 }
 
-/* Is it known only when the run has ended whether there is such a unit? */
+/* Returns whether only the end of the run decides that there is such a unit. */
 static bool is_after_training(const struct unit *unit)
 {
     return unit_row_of(unit->kind)->line == LINE_WEIGHTS;
 }
 
-/* What the queue names may be anything: a unit of another stage or run, or one that nobody asked for. Which
- * weights inference takes is known once the run has ended.
- * Fails: ERROR_INVALID when this run has no such unit. */
+/* Reads the unit of a claim, which may name anything: a unit of another stage or run, or one
+ * that was never asked for. For a unit of inference it reads the state of the run, since only
+ * the end of the run decides which weights inference uses. Fails: ERROR_INVALID if this run has
+ * no such unit. */
 static enum error_code read_unit(struct work_turns *loop, const struct work_claim *claim,
                                  struct unit *unit, struct error *err)
 {
@@ -189,7 +192,7 @@ static enum error_code read_unit(struct work_turns *loop, const struct work_clai
                : rc;
 }
 
-/* The unit is not of this run: nobody waits for it. */
+/* Takes a unit off the queue that is not of this run: nothing waits for it. */
 static enum error_code drop(struct work_turns *loop, const struct work_claim *claim,
                             struct error *err)
 {
@@ -198,7 +201,7 @@ static enum error_code drop(struct work_turns *loop, const struct work_claim *cl
     return work_queue_give_back(loop->queue, claim, &fenced, err);
 }
 
-/* Takes the unit off the queue and lets it wait there for what it needs. */
+/* Takes the unit off the queue and lets it wait there for its inputs. */
 static enum error_code give_back(struct work_turns *loop, const struct work_claim *claim,
                                  bool *given_back, struct error *err)
 {
@@ -208,10 +211,11 @@ static enum error_code give_back(struct work_turns *loop, const struct work_clai
     return rc == ERROR_NONE ? rebuild(loop, err) : rc;
 }
 
-/* An input is missing or damaged. A newer snapshot may have made the unit superfluous while it was worked at: then its
- * inputs were pruned, whatever that looked like to it, and it counts as done; so does one that misses an input, and that
- * another worker has done. Inputs that can be made again: the unit goes back to the queue behind them (*given_back).
- * Inputs that are whole now: *whole, and the failure stays. */
+/* Handles a missing or damaged input. A newer snapshot may have made the unit superfluous while it
+ * was done; its inputs were then pruned, and the unit counts as done. So does a unit that misses an
+ * input and that another worker has done. If inputs can be made again, the unit goes back to the
+ * queue behind them (*given_back). If all inputs are whole now, *whole is set and the failure
+ * stays. */
 static enum error_code heal(struct work_turns *loop, const struct work_claim *claim,
                             const struct unit *unit, bool *given_back, bool *whole,
                             struct error *err)
@@ -240,9 +244,9 @@ static enum error_code heal(struct work_turns *loop, const struct work_claim *cl
     return give_back(loop, claim, given_back, err);
 }
 
-/* Another worker that met the same damage may have mended it before we looked. So when all inputs are
- * whole the work is done once more; what fails again fails for good, such as an output that is there and
- * differs. */
+/* Does the unit. Another worker that met the same damage may have repaired it before this one
+ * looked. So if all inputs are whole the unit is done once more. A second failure is for good, for
+ * example when an output is there and differs. */
 static enum error_code work_and_heal(struct work_turns *loop, const struct work_claim *claim,
                                      const struct unit *unit, bool *given_back, struct error *err)
 {
@@ -263,8 +267,8 @@ static enum error_code work_and_heal(struct work_turns *loop, const struct work_
     return rc;
 }
 
-/* The snapshot that the unit counts as done by stands for a switch that is lost, or that its worker did not live to
- * set; nobody else may come by. */
+/* Sets the ref to the snapshot by which the unit counts as done. The ref may be lost, or the worker
+ * that should set it may have died, and perhaps no other worker comes by. */
 static enum error_code set_lost_switch(struct work_turns *loop, struct error *err)
 {
     const enum error_code rc = refresh_state(loop, err);
@@ -273,9 +277,11 @@ static enum error_code set_lost_switch(struct work_turns *loop, struct error *er
                : rc;
 }
 
-/* What the queue names for the first time nobody has done, but for the rare case that the queue itself went back in time. Of a round's
- * units that is found out by doing them: they meet their equal, or miss what was pruned (heal()). A look at a store that is far away would take
- * as long as the rest of a hand-over. */
+/* Returns whether storage is asked if the unit is done already. A unit that the queue names for
+ * the first time was not done before, except if the queue itself was rolled back. For units of a
+ * round that shows when they are done: they find their own output, or miss inputs that were
+ * pruned (heal()). In a store that is far away the question would take as long as the rest of a
+ * hand-over. */
 static bool is_worth_a_look(const struct work_turns *loop, const struct work_claim *claim,
                             const struct unit *unit)
 {
@@ -312,7 +318,7 @@ static enum error_code give_up(struct work_turns *loop, const struct work_claim 
     return failure_policy_unit_failed(&loop->policy, loop->queue, loop->keeper, claim, rc, err);
 }
 
-/* Others work now on what was handed over. */
+/* Uses the time in which others work on what was handed over. */
 static void rest(struct work_turns *loop, const struct unit *unit, int64_t done_count)
 {
     const struct stage *own = loop->config->stage;
@@ -323,7 +329,7 @@ static void rest(struct work_turns *loop, const struct unit *unit, int64_t done_
         store_preallocate(loop->context->store);
 }
 
-/* A unit that waits for the one that came, if the stage would rather have it. */
+/* Exchanges the claimed unit for a waiting one that the stage prefers, if there is one. */
 static enum error_code exchange(struct work_turns *loop, struct work_claim *claim,
                                 struct error *err)
 {
@@ -387,14 +393,14 @@ static enum error_code copy_slow_unit(struct work_turns *loop, struct error *err
     return hold(loop, &copy, err);
 }
 
-/* No unit came. */
+/* Handles a turn in which no unit came. */
 static enum error_code idle(struct work_turns *loop, bool *finished, struct error *err)
 {
     const enum error_code rc = look_around(loop, finished, err);
     return rc == ERROR_NONE && !*finished ? copy_slow_unit(loop, err) : rc;
 }
 
-/* One turn of the loop. */
+/* Does one turn of the loop. */
 static enum error_code turn(struct work_turns *loop, bool *finished, struct error *err)
 {
     enum claim_result result = CLAIM_NOTHING;
@@ -424,7 +430,7 @@ static enum error_code turn(struct work_turns *loop, bool *finished, struct erro
     return rc;
 }
 
-/* loop->queue is NULL when the run is over before Redis answers. */
+/* Connects to Redis. loop->queue stays NULL if the run ends before Redis answers. */
 static enum error_code connect(struct work_turns *loop, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -435,13 +441,15 @@ static enum error_code connect(struct work_turns *loop, struct error *err)
     while (ask_again(loop, &rc, err));
     if (rc != ERROR_NONE || !loop->queue)
         return rc;
-    /* Who started the run refused such a server; when it became one since, what it throws away is made again. */
+    /* The start of a run refuses such a server. If it became one since, the units that it evicts
+     * are queued again. */
     if (work_queue_check_policy(loop->queue, err) == ERROR_INVALID)
         log_warn("%s", err->message);
     return work_keeper_new(&loop->queue_config, &loop->keeper, err);
 }
 
-/* What it is there for may be hours away, and it holds what others could use: whoever started it starts it again. */
+/* Fails if the worker was idle for too long. Its next unit may be hours away, and it holds memory
+ * that others could use: whoever started it starts it again. */
 static enum error_code check_idle(const struct work_turns *loop, struct error *err)
 {
     const int64_t most = loop->config->idle_ms;

@@ -1,7 +1,8 @@
 /*
- * work_turns - the turns of one loop of a worker: claim a unit, do it, publish, hand over, until the run is finished.
+ * work_turns - the turns of one loop of a worker: claim a unit, do it, publish, hand over, until
+ * the run is finished.
  *
- * For work_loop.c alone, which has as many of these side by side as the stage has units in hand.
+ * Only work_loop.c uses it, with as many of these side by side as the stage does units at once.
  */
 #ifndef STAGES_ENGINE_WORK_TURNS_H
 #define STAGES_ENGINE_WORK_TURNS_H
@@ -17,18 +18,20 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What the units in hand have in common. */
+/* The state that the loops of a worker share. */
 struct work_shared {
     void *stage_state;
     char store_id[STORE_IDENTITY_SIZE];
     struct chain_state at_start;
-    struct failure_notice notice; /* {0}: none is left or looked for */
-    _Atomic int in_hand;          /* units, by all loops */
-    _Atomic int64_t handed_ms;    /* when the last of them was out of hand, or the loops began */
-    _Atomic(struct work_turns *) first_failed; /* the others end their unit and stop */
+    struct failure_notice notice; /* {0}: no notice is left or looked for */
+    _Atomic int in_hand;          /* units being done, by all loops */
+    /* The time when the last unit ended, or when the loops began. */
+    _Atomic int64_t handed_ms;
+    /* The loop that failed first; the others finish their unit and stop. */
+    _Atomic(struct work_turns *) first_failed;
 };
 
-/* One unit at a time, on a thread of its own. */
+/* One loop, which does one unit at a time, on a thread of its own. */
 struct work_turns {
     const struct work_loop_config *config;
     struct work_shared *shared;
@@ -42,7 +45,7 @@ struct work_turns {
     struct work_queue_config queue_config;
     struct work_queue *queue;
     struct work_keeper *keeper;
-    struct chain_state state; /* what storage said of the run at state_ms */
+    struct chain_state state; /* the state of the run by storage, at state_ms */
     int64_t state_ms;
     struct hand_over next;
     struct failure_policy policy;
@@ -50,14 +53,14 @@ struct work_turns {
     struct straggler straggler;
 };
 
-/* A worker of its own as far as the queue knows, "<worker>+<number>" but for the first: claims, leases and heartbeats are
- * those of one unit at a time. Times are kept of the first loop alone. `config` and `shared` must outlive it.
- * Fails: ERROR_INVALID for too long a name. */
+/* Initialises a loop. To the queue each loop is a worker of its own, "<worker>+<number>" except for
+ * the first: claims, leases and heartbeats are for one unit at a time. Times are kept for the first
+ * loop alone. `config` and `shared` must outlive it. Fails: ERROR_INVALID for too long a name. */
 MUST_CHECK enum error_code work_turns_init(struct work_turns *loop, int number,
                                            const struct work_loop_config *config,
                                            struct work_shared *shared, struct error *err);
-/* For pthread_create(); `context` is an initialised struct work_turns. Leaves its rc and err, and names it in
- * shared->first_failed when it is the first that failed. Returns NULL. */
+/* Runs a loop; for pthread_create(). `context` is an initialised struct work_turns. Sets its rc and
+ * err, and sets shared->first_failed if it is the first that failed. Returns NULL. */
 void *work_turns_run(void *context);
 
 #endif

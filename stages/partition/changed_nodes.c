@@ -20,7 +20,7 @@ void changed_nodes_release(struct changed_nodes *changed)
     *changed = (struct changed_nodes){.touched = NULL};
 }
 
-/* The rows of a relation in a part of the base. */
+/* The rows of a relation in a part of the base, while they are searched. */
 struct search {
     struct changed_nodes *changed;
     const struct node_shift *shift;
@@ -43,7 +43,8 @@ static void touch(const struct search *s, uint32_t node)
     s->changed->touched[s->changed->numbering->to_dataset[own]] |= TOUCHED_EDGES;
 }
 
-/* The neighbours of a node that is gone, which are those that have it for one. */
+/* Marks the neighbours of a node that is gone. In an undirected graph they are the nodes that had
+ * an edge from it. */
 static void touch_row(const struct search *s, uint32_t row)
 {
     const uint64_t end = topology_row_start(s->rows, row + 1);

@@ -1,4 +1,4 @@
-/* Which partition a version's may use the files of. Declared in version_delta.h. */
+/* Finds the partition whose files a version may use as its base. Declared in version_delta.h. */
 #include "common/base/text.h"
 #include "stages/partition/methods/node_assigner.h"
 #include "stages/partition/version_delta.h"
@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The dataset that `dataset_id` is a version of; "" of a root. */
+/* Replaces `dataset_id` by the dataset that it is a version of; "" for a root. */
 static enum error_code step_back(struct store *store, char dataset_id[ID_SIZE], struct error *err)
 {
     struct dataset_delta delta;
@@ -31,7 +31,7 @@ static enum error_code has_book(struct store *store, const char *partition_id, b
     return store_has(store, key_partition(partition_id, "book").text, found, err);
 }
 
-/* What the files of the partition that are there already say. *is_whole: that they are no delta. */
+/* Reads the form of the partition's files that are there. *is_whole: they are no delta. */
 static enum error_code read_form(const struct stage_context *context, const char *partition_id,
                                  char base[ID_SIZE], bool *is_whole, struct error *err)
 {
@@ -53,7 +53,7 @@ static enum error_code read_form(const struct stage_context *context, const char
     return rc;
 }
 
-/* The version before `dataset_id` that has the partition out->partition_id. */
+/* Finds the version before `dataset_id` that has the partition out->partition_id. */
 static enum error_code find_chosen(const struct stage_context *context, const char *dataset_id,
                                    struct delta_base *out, struct error *err)
 {
@@ -64,10 +64,10 @@ static enum error_code find_chosen(const struct stage_context *context, const ch
     for (;;) {
         enum error_code rc = step_back(context->store, out->dataset_id, err);
         if (rc == ERROR_NONE && !out->dataset_id[0])
-            return error_set(err, ERROR_CORRUPT,
-                             "the partition of %s is a delta of %s, which is of no version before "
-                             "it",
-                             dataset_id, chosen);
+            return error_set(
+                err, ERROR_CORRUPT,
+                "the partition of %s is a delta of %s, which belongs to no version before it",
+                dataset_id, chosen);
         if (rc == ERROR_NONE)
             rc = identity_partition(context->store, context->settings, out->dataset_id, id, err);
         if (rc != ERROR_NONE)
@@ -77,7 +77,8 @@ static enum error_code find_chosen(const struct stage_context *context, const ch
     }
 }
 
-/* The nearest version before that is there, or what it is a delta of. */
+/* Finds the nearest whole partition of a version before; or the nearest version whose partition is
+ * missing. */
 static enum error_code find_nearest(const struct stage_context *context, const char *dataset_id,
                                     struct delta_base *out, struct error *err)
 {
@@ -95,7 +96,7 @@ static enum error_code find_nearest(const struct stage_context *context, const c
             rc = partition_delta_base(context->store, out->partition_id, base, err);
         if (rc != ERROR_NONE || (out->is_there && !*base))
             return rc;
-        /* One that is a delta shows the way to its base, which is further back. */
+        /* A delta is no base: its own base is further back. */
     }
 }
 

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* Edges of one file, and the setting by which their nodes are taken. */
+/* The edges of one file, and the setting that says which end its nodes replace. */
 struct given_edges {
     const struct dataset_schema *schema;
     const char *file, *setting;
@@ -23,23 +23,23 @@ static const char *type_name(const struct given_edges *given, uint32_t type)
     return given->schema->node_type[type].name;
 }
 
-/* Of edge `i`, whose nodes are of type `found`; `taken`: of the end that is not. */
+/* Refuses edge `i`, whose nodes are of type `found`, while the end that they replace is of type
+ * `taken`. */
 static enum error_code refuse(const struct given_edges *given, uint64_t i, uint32_t found,
                               uint32_t taken, struct error *err)
 {
     static const char *const end_name[] = {
         [CORRUPT_SOURCE] = "source", [CORRUPT_TARGET] = "target", [CORRUPT_BOTH] = "both"};
     const uint16_t relation = given->type ? given->type[i] : 0;
-    return error_set(
-        err, ERROR_INPUT,
-        "ingest.%s: the nodes of the edge from %" PRIu32 " to %" PRIu32
-        " of relation %s are of type %s, but %s is %s, so that nodes of type %s are in "
-        "their place: expected `%s: %s`, or nodes of type %s",
-        given->file, given->source[i], given->target[i], given->schema->edge_type[relation].name,
-        type_name(given, found), given->setting, end_name[given->end], type_name(given, taken),
-        given->setting,
-        found == given->schema->edge_type[relation].target_type ? "target" : "source",
-        type_name(given, taken));
+    return error_set(err, ERROR_INPUT,
+                     "ingest.%s: the nodes of the edge from %" PRIu32 " to %" PRIu32
+                     " of relation %s are of type %s, but %s is %s, so that they replace nodes of "
+                     "type %s: expected `%s: %s`, or nodes of type %s",
+                     given->file, given->source[i], given->target[i],
+                     given->schema->edge_type[relation].name, type_name(given, found),
+                     given->setting, end_name[given->end], type_name(given, taken), given->setting,
+                     found == given->schema->edge_type[relation].target_type ? "target" : "source",
+                     type_name(given, taken));
 }
 
 static enum error_code check_edges(const struct given_edges *given, struct error *err)

@@ -23,7 +23,7 @@ static enum error_code check(const struct partition_input *input, const uint32_t
                             err);
 }
 
-/* The parts of edges that the record has, of a vertex cut. */
+/* Takes the parts of edges from the record of a vertex cut. */
 static enum error_code take_edges(const struct partition_input *input,
                                   const struct record_view *view, uint16_t **edge_part,
                                   struct error *err)
@@ -42,7 +42,7 @@ static enum error_code take_edges(const struct partition_input *input,
     return rc;
 }
 
-/* What the record says of the method. */
+/* Takes the method's name from the record. */
 static enum error_code take_method(const struct partition_input *input,
                                    const struct node_assignment *stored,
                                    struct kept_assignment *out, struct error *err)
@@ -54,11 +54,12 @@ static enum error_code take_method(const struct partition_input *input,
     if (!out->method)
         out->method = partitioner_name(stored->method);
     return out->method ? ERROR_NONE
-                       : error_set(err, ERROR_CORRUPT, "%s: is of the method '%s', which is none",
+                       : error_set(err, ERROR_CORRUPT,
+                                   "%s: was made by the method '%s', which does not exist",
                                    key_partition(input->id, "assignment").text, stored->method);
 }
 
-/* The record of an attempt that was killed. In a replay only its method. */
+/* Takes the record of an attempt that was killed; in a replay only its method. */
 static enum error_code take(const struct partition_input *input, struct kept_assignment *out,
                             struct error *err)
 {
@@ -80,7 +81,8 @@ static enum error_code take(const struct partition_input *input, struct kept_ass
     return rc;
 }
 
-/* Of a task of graphs: ranges of these, which cut no edge, whatever method looks for few cuts. */
+/* Assigns graphs: parts are ranges of graphs, which cut no edge, whatever method the settings
+ * name. */
 static enum error_code assign_graphs(const struct partition_input *input, uint32_t *part,
                                      const char **chosen, struct error *err)
 {

@@ -1,21 +1,23 @@
 /*
- *   dataset schema ──┐
- *   edge chunks ─────┼─> assign ─> renumber ─> topologies, shards, splits, report ─> check ─> book
- *   feature chunks ──┤   (methods/)  (close      (part by part)                     (read      (the
- *   labels, splits ──┘               in a                                            back)     commit)
- *                                    part)
+ * dataset schema ──┐
+ * edge chunks ─────┼─> assign ─> renumber ─> topologies, shards, splits, report ─> check ─> book
+ * feature chunks ──┤
+ * labels, splits ──┘
  *
- * Of a version of a dataset topologies and shards may hold what has changed since another one
- * (version_delta.h).
+ * assign is a method of methods/; renumber brings neighbours close together in a part; topologies,
+ * shards and splits are written part by part; check reads them back; the book is the commit.
  *
- * One unit of work, whole or not at all: a partition counts once its book stands, and that of what
- * it is a delta of. A run that was killed before goes on where it was: the assignment is taken from
- * its record, and parts whose topology or shard is sealed are kept. Programs that work on the same
- * partition side by side keep each other's parts in the same way, and the threads of one share out
- * the topologies. Parts are no units of a queue: a queue is that of a run, and a partition comes
- * before any, and serves many.
+ * For a version of a dataset, topologies and shards may hold only what has changed since another
+ * partition (version_delta.h).
  *
- * Memory: a few words a node, and of edges and features what the budget allows at a time.
+ * A partition is one unit of work, whole or not at all: it exists once its book is there, and the
+ * book of its base if it is a delta. A run that was killed goes on where it was: it reads the
+ * assignment from its record, and keeps parts whose topology or shard is sealed. Programs that work
+ * on the same partition side by side keep each other's parts in the same way, and the threads of
+ * one program share the topologies. Parts are no units of a queue, because a queue belongs to a
+ * run, and a partition comes before any run and serves many.
+ *
+ * Memory: a few words a node, and as much of edges and features at a time as the budget allows.
  */
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -48,7 +50,7 @@
 
 enum { NAME_ATTEMPTS = 100 };
 
-/* The node types and relations as the book has them. */
+/* The node types and relations in the form of the book. */
 struct graph_types {
     char name[NODE_TYPE_COUNT_MAX][RELATION_NAME_SIZE];
     uint32_t dim[NODE_TYPE_COUNT_MAX];
@@ -56,21 +58,21 @@ struct graph_types {
     uint16_t back_plus[RELATION_COUNT_MAX];
 };
 
-struct partition_job { /* {0} is empty; for one unit */
+struct partition_job { /* {0} is empty; used for one unit */
     const struct stage_context *context;
     struct partition_input input;
     struct kept_assignment kept;
     struct renumbering renumbering;
-    struct delta_base base; /* of a version; no ids: none */
+    struct delta_base base; /* the base of a version; without ids there is none */
     bool is_delta;
-    /* assignment, permutation and splits follow from the base (version_placement.h) */
+    /* Assignment, permutation and splits follow from the base (version_placement.h). */
     bool is_placed;
     struct part_delta delta;
-    uint32_t *graph_first; /* of a task of graphs: [graphs + 1] */
+    uint32_t *graph_first; /* [graphs + 1] for a task of graphs */
     struct graph_sizes graph_sizes;
     struct graph_types types;
-    struct partition_book book; /* borrows the rest */
-    bool *standing;             /* [parts]: topologies that were there; owned */
+    struct partition_book book; /* borrows all other arrays */
+    bool *standing;             /* [parts]: topologies that were there before; owned */
     struct partition_quality quality;
 };
 
@@ -82,7 +84,7 @@ static enum error_code assign_and_renumber(struct partition_job *job, struct err
                             : rc;
 }
 
-/* Of a task of graphs: the nodes of each side by side. */
+/* Puts the nodes of each graph side by side, for a task of graphs. */
 static enum error_code order_graphs(struct partition_job *job, struct error *err)
 {
     const struct graph_index *graphs = &job->input.graphs;
@@ -104,7 +106,7 @@ static enum tensor_type feature_type_of(const struct partition_job *job)
     return by_setting[job->context->settings->partition.feature_type];
 }
 
-/* Of a version: in which form. */
+/* Decides whether a version is written as a delta. */
 static enum error_code plan_delta(struct partition_job *job, const struct numbering *numbering,
                                   struct error *err)
 {
@@ -119,7 +121,8 @@ static enum error_code plan_delta(struct partition_job *job, const struct number
                : rc;
 }
 
-/* The records of the form, before the files. */
+/* Stores the records that say the form. They go before the files, so that an attempt after a crash
+ * finds the same form. */
 static enum error_code put_form(struct partition_job *job, const struct numbering *numbering,
                                 struct error *err)
 {
@@ -139,7 +142,7 @@ static enum error_code write_topologies(struct partition_job *job, const struct 
     const enum error_code rc =
         job->is_delta ? part_delta_topologies(writer, &job->delta, err)
                       : part_writer_topologies(writer, &job->quality, job->standing, err);
-    /* Of a delta all are measured as who reads them sees them. */
+    /* All parts of a delta are measured as readers will see them, merged with the base. */
     for (int p = 0; job->is_delta && p < writer->numbering->part_count; p++)
         job->standing[p] = true;
     return rc == ERROR_NONE
@@ -191,7 +194,7 @@ static enum error_code write_parts(struct partition_job *job, struct error *err)
     return rc;
 }
 
-/* Fills in what the book says of types and relations that have names. */
+/* Fills in the book's types and relations, if they have names. */
 static void describe_types(const struct partition_job *job, struct graph_types *types,
                            struct partition_book *book)
 {
@@ -218,7 +221,8 @@ static void describe_types(const struct partition_job *job, struct graph_types *
     book->relation = types->relation;
 }
 
-/* Types that the edges of a task of pairs have; where these are relations, those that are learnt. */
+/* Returns the number of edge types for a task of pairs; of relations only those that are learnt
+ * count, not their reverses. */
 static uint32_t pair_types(const struct dataset_schema *schema)
 {
     struct relation_reverses reverses;
@@ -280,8 +284,8 @@ static enum error_code check_and_commit(struct partition_job *job, struct error 
 static enum error_code build_of(const struct stage_context *context, const char *dataset_id,
                                 struct error *err);
 
-/* What the parts may be a delta of, which is made first where a part of it was lost. Graphs are
- * laid out anew, range by range. */
+/* Finds the base that the parts may be a delta of, and makes it first if a part of it was lost. A
+ * dataset of graphs has no base: it is written anew, range by range. */
 static enum error_code find_base(struct partition_job *job, struct error *err)
 {
     const struct stage_context *context = job->context;
@@ -327,7 +331,7 @@ static void job_release(struct partition_job *job)
     partition_input_release(&job->input);
 }
 
-/* All of the partition of an older version. */
+/* Makes the whole partition of an older version. */
 static enum error_code build_of(const struct stage_context *context, const char *dataset_id,
                                 struct error *err)
 {
@@ -338,7 +342,7 @@ static enum error_code build_of(const struct stage_context *context, const char 
     job->context = context;
     rc = partition_input_of(&job->input, context, dataset_id, err);
     if (rc == ERROR_NONE)
-        log_info("the parts of %s, of which a version has what changed, are made again",
+        log_info("the parts of %s, over which a version is written as a delta, are made again",
                  dataset_id);
     if (rc == ERROR_NONE)
         rc = build(job, err);
@@ -347,7 +351,8 @@ static enum error_code build_of(const struct stage_context *context, const char 
     return rc;
 }
 
-/* The program's answer, and in the log what a round of this pipeline takes from other parts. */
+/* Prints the program's answer, and logs how much a round of this pipeline reads from other
+ * parts. */
 static enum error_code print_report(const struct partition_job *job, bool unchanged,
                                     struct error *err)
 {
@@ -396,9 +401,9 @@ static void partition_close(void *state)
     memory_free(job);
 }
 
-/* Sets the switch that names the partition, by compare-and-set. If another process has named one
- * meanwhile, the partition of the dataset that is the newest now stays: a slower process must not
- * put that of an older version in its place. */
+/* Sets the ref that names the partition, by compare-and-set. If another process has set it
+ * meanwhile, the partition of the dataset that is newest now stays: a slower process must not
+ * replace it by that of an older version. */
 static enum error_code name_partition(const struct partition_job *job, const struct key *key,
                                       const char *before, struct error *err)
 {
@@ -418,12 +423,12 @@ static enum error_code name_partition(const struct partition_job *job, const str
         if (rc == ERROR_NONE && strcmp(dataset_id, job->input.schema.id) != 0)
             rc = error_set(err, ERROR_BUSY,
                            "while dataset %s was cut, another process named dataset %s and its "
-                           "partition %s: that one has to be cut",
+                           "partition %s: that dataset must be partitioned",
                            job->input.schema.id, dataset_id, now);
         if (rc != ERROR_NONE)
             return rc;
     }
-    return error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key->text);
+    return error_set(err, ERROR_BUSY, "the ref %s changed each time it was read", key->text);
 }
 
 static enum error_code partition_work(const struct stage_context *context, void *state,

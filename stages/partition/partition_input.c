@@ -14,10 +14,11 @@
 
 #include <inttypes.h>
 
-/* The arrays of a job; the program itself, chunks being read and shards being written. */
+/* Bytes for the arrays of a job; and for the program itself, chunks being read and shards being
+ * written. */
 enum { BYTES_PER_NODE = 40, BYTES_PER_LOAD = 12, BYTES_ASIDE = 64 << 20 };
 
-/* More negatives than there are nodes to take the place of an end. */
+/* Refuses more negatives than there are nodes to replace an end. */
 static enum error_code check_negatives(const struct pipeline_settings *settings,
                                        const struct dataset_schema *schema, uint32_t type,
                                        struct error *err)
@@ -36,7 +37,7 @@ static enum error_code check_negatives(const struct pipeline_settings *settings,
     return ERROR_NONE;
 }
 
-/* Checks the negatives of the types at the ends that are put in another's place. */
+/* Checks the negatives for the types at the ends that are replaced. */
 static enum error_code check_ends(const struct pipeline_settings *settings,
                                   const struct dataset_schema *schema, struct error *err)
 {
@@ -56,13 +57,13 @@ static enum error_code check_ends(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* Whether nodes or edges are of several kinds. */
+/* Returns whether nodes or edges are of several kinds. */
 static bool has_several_kinds(const struct dataset_schema *schema)
 {
     return dataset_type_count(schema) > 1 || dataset_relation_count(schema) > 1;
 }
 
-/* Refuses pairs that cannot be drawn, before the work of cutting. */
+/* Refuses pairs that cannot be drawn, before the work of cutting begins. */
 static enum error_code check_pairs(const struct pipeline_settings *settings,
                                    const struct dataset_schema *schema, struct error *err)
 {
@@ -71,13 +72,13 @@ static enum error_code check_pairs(const struct pipeline_settings *settings,
     if (settings->sample.pairs == PAIRS_WALKS &&
         (has_several_kinds(schema) || schema->edge_width.of[EDGE_TYPE]))
         return error_set(err, ERROR_INVALID,
-                         "sample.pairs is walks, but pairs of a walk are of no relation and of no "
-                         "edge type: expected `pairs: edges`, or a graph without edge types, or "
+                         "sample.pairs is walks, but pairs of a walk have no relation and no edge "
+                         "type: expected `pairs: edges`, or a graph without edge types, or "
                          "`relations: false` below `ingest:`");
     return check_ends(settings, schema, err);
 }
 
-/* Of a task of graphs: these, and whether each part can have one. */
+/* Reads the graphs of a task of graphs, and checks that each part can have one. */
 static enum error_code read_graphs(struct partition_input *input, struct error *err)
 {
     const int64_t parts = input->context->settings->partition.parts;
@@ -93,14 +94,14 @@ static enum error_code read_graphs(struct partition_input *input, struct error *
                      parts, input->graphs.graph_count);
 }
 
-/* Said before the work of cutting, too. */
+/* Refuses a method that does not suit the task, before the work of cutting begins. */
 static enum error_code check_method(const struct pipeline_settings *settings,
                                     const struct dataset_schema *schema, struct error *err)
 {
     if (task_has(schema->task, TASK_HAS_GRAPHS) && settings->partition.loads[0])
         return error_set(err, ERROR_INVALID,
-                         "partition.loads is given, but ingest.task is %s, of which each graph is "
-                         "whole in a part, whatever was read of it",
+                         "partition.loads is given, but with ingest.task: %s each graph is whole "
+                         "in a part, whatever its loads are",
                          task_name(schema->task));
     if (!has_several_kinds(schema) || !partitioner_cuts_vertices(settings->partition.method))
         return ERROR_NONE;
@@ -118,7 +119,7 @@ enum error_code partition_input_dataset(const struct stage_context *context,
     enum error_code rc = run_input_switch(context->settings, "dataset", &newest, err);
     if (rc == ERROR_NONE)
         rc = store_switch_get(context->store, newest.text, dataset_id, ID_SIZE, err);
-    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT /* ingest sets a damaged switch anew */
+    return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT /* ingest sets a damaged ref again */
                ? error_set(err, ERROR_UNAVAILABLE, "no dataset yet; " ADVICE "run ingest")
                : rc;
 }
@@ -171,7 +172,7 @@ static enum error_code count_in_edges(void *in_degree, const struct edge_chunk *
     return ERROR_NONE;
 }
 
-/* Of marks of graphs: those of their nodes. */
+/* Copies the marks of graphs to their nodes. */
 static void spread_marks(const struct partition_input *input, const uint8_t *of_graph)
 {
     for (uint32_t node = 0; node < input->schema.node_count; node++)
@@ -184,7 +185,7 @@ static enum error_code mark_splits(struct partition_input *input, struct error *
     const struct key key = key_dataset(input->schema.id, "splits");
     struct node_splits splits = {0};
     const uint32_t graphs = input->graphs.graph_count;
-    uint8_t *own = NULL; /* of graphs */
+    uint8_t *own = NULL; /* for tasks of graphs */
     enum error_code rc = merged_splits_get(store, input->schema.id, &splits, err);
     if (rc == ERROR_NONE && graphs)
         rc = memory_new(&own, graphs, "split marks of graphs", err);

@@ -15,11 +15,12 @@ struct trial {
     struct partition_input *input;
     const char *method;
     double seconds;
-    uint64_t peak_bytes; /* of this process, or of one that it gave the work to */
+    uint64_t peak_bytes; /* of this process, or of the child that did the work */
     uint16_t *edge_part; /* node_assigner.h */
     struct renumbering renumbering;
     struct partition_quality quality;
-    struct measured_loads loads; /* to measure by, whatever the method goes by; {0}: none */
+    /* To measure by, whatever the method uses; {0}: none. */
+    struct measured_loads loads;
     struct load_quality load_quality;
 };
 
@@ -86,7 +87,7 @@ static enum error_code write_figures(struct trial *trial, struct error *err)
     const struct stage_context *context = trial->input->context;
     const struct pipeline_settings *settings = context->settings;
     const struct partition_report *report = partition_quality_finish(&trial->quality);
-    struct partition_report sampled = *report; /* as a mini-batch meets it */
+    struct partition_report sampled = *report; /* as a mini-batch sees it */
     if (trial->loads.load)
         sampled.cut_share = trial->load_quality.cut_share;
     const uint64_t batch_bytes =
@@ -121,10 +122,10 @@ enum error_code partition_trial(struct partition_input *input, struct error *err
     (void)setting_print(setting_find("partition.method"), input->context->settings, name,
                         sizeof name);
     if (input->graphs.graph_count)
-        return error_set(err, ERROR_INVALID,
-                         "ingest.task is %s, of which each graph is whole in a part: there are no "
-                         "methods to compare",
-                         task_name(input->schema.task));
+        return error_set(
+            err, ERROR_INVALID,
+            "with ingest.task: %s each graph is whole in a part: there are no methods to compare",
+            task_name(input->schema.task));
     enum error_code rc = partition_input_measure(input, err);
     if (rc == ERROR_NONE && input->context->trial_loads)
         rc = measured_loads_read(input->context->trial_loads, input->context->store, &input->schema,

@@ -19,11 +19,13 @@
 #include <string.h>
 
 #define IN_NO_PART UINT32_MAX
-/* Types of fewer nodes in a part are not weighed by themselves: methods balance them no better than to some nodes. */
+/* Types with fewer nodes in a part than LEAST_OF_TYPE are not balanced by themselves: methods
+ * balance them only to within some nodes. */
 enum { MOVING_PASSES = 2, LEAST_OF_TYPE = 8 };
-/* A part may have so many times the mean of nodes. METIS's parts are up to a fifth apart. */
+/* A part may have at most this many times the mean number of nodes. METIS's parts differ by up to a
+ * fifth. */
 static const double most_of_mean = 1.25;
-/* A cut below this counts as this: of a graph that falls apart any cut is many times none. */
+/* A cut below this counts as this: in a graph that falls apart, any cut is many times none. */
 static const double least_cut = 0.01;
 
 static const char *const names[] = {"placed", "moved"};
@@ -41,16 +43,17 @@ bool version_assignment_is_placed(const char *method)
     return method && strcmp(method, names[0]) == 0;
 }
 
-/* A vertex cut is made anew: an edge has no part that it could keep, since the numbers of a version's edges are others. */
+/* Returns whether nodes keep their parts. A vertex cut is made anew: an edge has no part that it
+ * could keep, since the edges of a version have other numbers. */
 static bool is_kept(const struct stage_context *context)
 {
     return context->settings->partition.update == UPDATE_PLACE &&
            !partitioner_cuts_vertices(context->settings->partition.method);
 }
 
-/* ---- the chain ---------------------------------------------------------------------------------- */
+/* --- the chain --- */
 
-/* Its parts, and its ids in them. */
+/* Sets *found to whether the parts of a dataset's nodes, and their ids in them, are stored. */
 static enum error_code is_numbered(const struct stage_context *context, const char *dataset_id,
                                    bool *found, struct error *err)
 {
@@ -101,7 +104,8 @@ static enum error_code number_one(const struct stage_context *context, const cha
                                             dataset_id);
 }
 
-/* The oldest version before `dataset_id` that is not numbered behind which all are; "" when there is none. */
+/* Finds the oldest version before `dataset_id` from which on no version is numbered; "" if there is
+ * none. */
 static enum error_code find_missing(const struct stage_context *context, const char *dataset_id,
                                     char missing[ID_SIZE], struct error *err)
 {
@@ -140,7 +144,7 @@ enum error_code version_assignment_prepare(const struct stage_context *context,
     return rc;
 }
 
-/* ---- the parts of the version before --------------------------------------------------------------- */
+/* --- the parts of the version before --- */
 
 struct cut {
     const uint32_t *part; /* [node_count] */
@@ -167,7 +171,7 @@ static enum error_code cut_share(struct store *store, const struct dataset_schem
     return rc;
 }
 
-/* What the cut of the base's last full partition was. */
+/* Finds the cut of the last full partition before the base, or of the base. */
 static enum error_code find_full_cut(const struct partition_input *input, const char *base,
                                      const struct node_assignment *old, double *full_cut,
                                      struct error *err)
@@ -185,7 +189,7 @@ static enum error_code find_full_cut(const struct partition_input *input, const 
     return rc;
 }
 
-/* Parts of the nodes that stay, and none of the others. */
+/* Copies the parts of the nodes that stay, and leaves the others without one. */
 static enum error_code take_parts(const struct partition_input *input,
                                   const struct delta_numbers *numbers,
                                   const struct node_assignment *old, uint32_t *part,
@@ -231,7 +235,7 @@ static enum error_code take_base(const struct partition_input *input,
     return rc;
 }
 
-/* ---- placing ---------------------------------------------------------------------------------------- */
+/* --- placing --- */
 
 static enum error_code stream(const struct partition_input *input, bool only_new, uint32_t *part,
                               struct error *err)
@@ -250,15 +254,15 @@ static enum error_code stream(const struct partition_input *input, bool only_new
     return rc;
 }
 
-/* How far apart the parts are. */
+/* How unequal the parts are. */
 struct balance {
     uint32_t least; /* nodes of the smallest part */
-    double
-        largest; /* by the mean: the largest part, of a graph with relations that of a type when it is further out */
-    bool is_uneven; /* one is beyond its bound */
+    /* The largest part by the mean; in a graph with relations that of a type if it is larger. */
+    double largest;
+    bool is_uneven; /* a part is beyond its bound */
 };
 
-/* `nodes` [parts]: of all, or of a type. */
+/* Updates *out with nodes [parts], which counts all nodes, or those of a type. */
 static void weigh(const uint32_t *nodes, size_t parts, struct balance *out)
 {
     uint64_t all = 0;
@@ -301,7 +305,7 @@ static enum error_code balance_of(const struct partition_input *input, const uin
     return rc;
 }
 
-/* *drifted: the cut or the largest part is beyond its bound, or a part is empty. */
+/* Sets *drifted if the cut or the largest part is beyond its bound, or if a part is empty. */
 static enum error_code measure(const struct partition_input *input, const uint32_t *part,
                                double full_cut, bool *drifted, struct error *err)
 {

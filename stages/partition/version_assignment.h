@@ -1,14 +1,17 @@
 /*
  * version_assignment - the parts of a version of a dataset, from those of the version before.
  *
- *   base's assignment ─> nodes that stay keep their part ─> new ones by greedy_rule.h ─> cut and balance measured
- *                                                                │ drifted: nodes move, a pass or two of the same rule
- *                                                                └ drifted still: partition.method, from nothing
+ *   base's assignment ─> nodes that stay keep their part ─> new nodes by greedy_rule.h
+ *                                                                       │
+ *                         ┌────────── cut and balance are measured <────┘
+ *                         ├ drifted: nodes move, in one or two passes of the same rule
+ *                         └ still drifted: partition.method, from nothing
  *
- * So an update moves no node that did not change, as long as the cut stays within partition.drift times that of the last
- * partition of all nodes and the largest part within 1.25 times the mean; of a graph with relations over the edges of all, and of each node
- * type by itself, too. What the parts of a version are is a function of the chain of
- * versions and the settings: where an assignment of the chain is missing it is made first. Vertex cuts are made anew.
+ * So an update moves no unchanged node as long as the cut is at most partition.drift times that of
+ * the last partition of all nodes, and the largest part at most 1.25 times the mean. In a graph
+ * with relations the cut counts the edges of all relations, and each node type is balanced by
+ * itself, too. The parts of a version are a function of the chain of versions and the settings: if
+ * an assignment of the chain is missing, it is made first. Vertex cuts are made anew.
  */
 #ifndef STAGES_PARTITION_VERSION_ASSIGNMENT_H
 #define STAGES_PARTITION_VERSION_ASSIGNMENT_H
@@ -19,18 +22,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Makes the assignments and permutations of the versions before the dataset that are not there. Before the input of the dataset itself is measured,
- * since it takes as much memory. Fails: ERROR_CORRUPT when a dataset of the chain is lost; what a method fails with. */
+/* Makes the missing assignments and permutations of the versions before the dataset. The caller
+ * does this before it measures the input of the dataset itself, since this takes as much memory.
+ * Fails: ERROR_CORRUPT when a dataset of the chain is lost; what a method fails with. */
 MUST_CHECK enum error_code version_assignment_prepare(const struct stage_context *context,
                                                       const char *dataset_id, struct error *err);
-/* Fills part [node_count]; *method: "placed" or "moved", *full_cut: the cut when all nodes were last partitioned. NULL: the dataset is no
- * version, or all nodes are to be partitioned. */
+/* Fills part [node_count]. *method: "placed", "moved", or NULL if the dataset is no version or all
+ * nodes must be partitioned. *full_cut: the cut when all nodes were last partitioned. */
 MUST_CHECK enum error_code version_assignment(const struct partition_input *input, uint32_t *part,
                                               const char **method, double *full_cut,
                                               struct error *err);
-/* One of these words, for *method; NULL for another. */
+/* Returns that word of *method which equals `text`; NULL if none does. */
 const char *version_assignment_name(const char *text);
-/* Whether it is the first of them; it may be NULL. */
+/* Returns whether `method`, which may be NULL, is "placed". */
 bool version_assignment_is_placed(const char *method);
 
 #endif

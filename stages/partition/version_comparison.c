@@ -21,14 +21,14 @@
 
 enum { ENDS_BYTES = 2 * sizeof(uint32_t), OTHER_ALL = OTHER_EDGES | OTHER_FEATURES | OTHER_LABEL };
 
-/* ---- edges ------------------------------------------------------------------------------------------- */
+/* --- edges --- */
 
 static void mark(const struct version_comparison *c, uint32_t node, uint8_t what)
 {
     c->delta->other[node] |= what;
 }
 
-/* Of an edge whose columns are in c->bytes already. */
+/* Returns the hash of an edge whose columns are in c->bytes already. */
 static uint64_t edge_hash(const struct version_comparison *c, uint32_t source, size_t size)
 {
     memcpy(c->bytes, &source, sizeof source);
@@ -54,7 +54,7 @@ static enum error_code add_chunk(void *context, const struct edge_chunk *chunk, 
             const uint32_t relation = relation_of(c, chunk, e);
             if (relation >= partition_book_relations(&c->book))
                 return error_set(err, ERROR_CORRUPT,
-                                 "dataset %s: an edge is of relation %" PRIu32
+                                 "dataset %s: an edge has relation %" PRIu32
                                  ", expected below %" PRIu32,
                                  c->input->schema.id, relation, partition_book_relations(&c->book));
             edge_columns_pack(&chunk->columns, e, c->bytes + ENDS_BYTES);
@@ -65,7 +65,8 @@ static enum error_code add_chunk(void *context, const struct edge_chunk *chunk, 
     return ERROR_NONE;
 }
 
-/* As the dataset has them: there an edge of a graph with relations says which it is of. */
+/* Packs the columns of an edge as the dataset has them: there an edge of a graph with relations has
+ * its relation as a column. */
 static void pack(const struct version_comparison *c, const struct topology_part *part,
                  uint16_t relation, uint64_t edge)
 {
@@ -81,7 +82,7 @@ static void pack(const struct version_comparison *c, const struct topology_part 
     }
 }
 
-/* Takes the edges of a row of the base from the sum of its node. */
+/* Subtracts the edges of a row of the base from the sum of its node. */
 static void take_row(const struct version_comparison *c, uint32_t relation,
                      const struct topology_part *part, uint32_t row, uint32_t node)
 {
@@ -102,7 +103,7 @@ static void take_row(const struct version_comparison *c, uint32_t relation,
     }
 }
 
-/* The rows of a relation in a part of the base. */
+/* Subtracts the rows of a relation in a part of the base. */
 static void take_rows(const struct version_comparison *c, const struct topology *topology, int part,
                       uint32_t relation)
 {
@@ -131,7 +132,7 @@ static enum error_code take_base(const struct version_comparison *c,
     return rc;
 }
 
-/* Sums of those nodes of the dataset. */
+/* Begins the sums of these nodes of the dataset. */
 static enum error_code begin_sums(struct version_comparison *c, const uint32_t *node,
                                   uint64_t count, struct error *err)
 {
@@ -142,7 +143,7 @@ static enum error_code begin_sums(struct version_comparison *c, const uint32_t *
     return rc;
 }
 
-/* The edges of the version. */
+/* Adds the edges of the version. */
 static enum error_code add_version(struct version_comparison *c, const struct topology *topology,
                                    struct error *err)
 {
@@ -166,13 +167,13 @@ static enum error_code add_version(struct version_comparison *c, const struct to
     return rc;
 }
 
-/* Relations whose rows of a node are new or other. */
+/* Returns the relations whose rows of a node are new or have changed. */
 static uint64_t other_relations(const struct version_comparison *c, uint32_t node)
 {
     return c->base_node[node] == DELTA_GONE ? UINT64_MAX : row_sums_other(&c->rows, node);
 }
 
-/* What came out. */
+/* Lists the rows that have changed. */
 static enum error_code list_rows(struct version_comparison *c, struct error *err)
 {
     struct part_delta *delta = c->delta;
@@ -220,7 +221,7 @@ static enum error_code compare_edges(struct version_comparison *c, struct error 
     return rc;
 }
 
-/* ---- rows of features, labels ------------------------------------------------------------------------ */
+/* --- rows of features, labels --- */
 
 static enum error_code hash_chunk(void *context, const struct feature_chunk *chunk,
                                   struct error *err)
@@ -239,11 +240,11 @@ static enum error_code hash_chunk(void *context, const struct feature_chunk *chu
     return ERROR_NONE;
 }
 
-/* Rows of one tensor of a part of the base, block by block. */
+/* Compares the rows of one tensor of a part of the base, block by block. */
 struct row_comparison {
     const struct version_comparison *c;
-    const struct node_labels *labels; /* NULL: of features */
-    uint32_t base_first, node; /* the node of the version that the next row which is left is of */
+    const struct node_labels *labels; /* NULL: the tensor has features */
+    uint32_t base_first, node;        /* the version's node of the next row that is left */
 };
 
 static void compare_row(const struct row_comparison *r, const char *row, size_t size)
@@ -257,13 +258,15 @@ static void compare_row(const struct row_comparison *r, const char *row, size_t 
         mark(c, r->node, OTHER_LABEL);
 }
 
-/* Labels of nodes that stay are as they were where the chain tells what has changed. */
+/* Returns whether a node's row must be compared. Labels of nodes that stay have not changed, so
+ * they are compared only for a test. */
 static bool has_to_look(const struct row_comparison *r, uint32_t node)
 {
     return r->labels ? r->c->reads_all : changed_nodes_has(&r->c->changed, TOUCHED_FEATURES, node);
 }
 
-/* The rows [first, end) of a tensor of the base's part, `rows` being NULL: whether one of them is to be looked at, and none is. */
+/* Handles the rows [first, end) of a tensor of the base's part. With `rows` NULL it compares none,
+ * and returns whether one of them must be compared. */
 static bool compare_block(struct row_comparison *r, uint64_t first, uint64_t end, const char *rows,
                           size_t size)
 {
@@ -305,7 +308,7 @@ static enum error_code compare_tensor(struct row_comparison *r, struct feature_s
     return rc;
 }
 
-/* The tensors of a type in a part of the base are those that the version's is to have. */
+/* Returns whether the tensors of a type in a part of the base are those that the version needs. */
 static bool has_same_tensors(const struct version_comparison *c, const struct shard_seal *seal,
                              int part, uint32_t type, uint32_t label_width)
 {
@@ -326,7 +329,7 @@ static bool has_same_tensors(const struct version_comparison *c, const struct sh
     return same;
 }
 
-/* `labels` of the type; NULL: it has none. */
+/* Compares a shard. `labels` are those of the type; NULL: it has none. */
 static enum error_code compare_shard(struct version_comparison *c, uint32_t type,
                                      const struct node_labels *labels, uint32_t label_width,
                                      int part, struct error *err)
@@ -357,7 +360,7 @@ static enum error_code compare_shard(struct version_comparison *c, uint32_t type
     return rc;
 }
 
-/* Of a type of the version. */
+/* Hashes the feature rows of a type of the version. */
 static enum error_code hash_features(struct version_comparison *c, uint32_t type, struct error *err)
 {
     struct store *store = c->input->context->store;
@@ -374,7 +377,7 @@ static enum error_code hash_features(struct version_comparison *c, uint32_t type
     return rc;
 }
 
-/* The shards of a type in all parts; one without features and labels has none. */
+/* Compares the shards of a type in all parts. A type without features and labels has none. */
 static enum error_code compare_type(struct version_comparison *c, uint32_t type,
                                     const struct node_labels *labels, struct error *err)
 {

@@ -1,9 +1,13 @@
 /*
- * version_comparison - which nodes of a version have other edges, another row of features or another label than in a base.
+ * version_comparison - finds the nodes of a version that have other edges, another row of features
+ * or another label than in a base.
  *
- * A sum of hashes over the edges of each node and relation, of the version's edges, less those of the base's topology with its ids shifted, is 0 where nothing has
- * changed (row_sums.h); rows of features are compared by a hash of each, labels as they are. The rows that the deltas between touched (changed_nodes.h) are read, and
- * no others, or, for a test, all. Of a graph with relations an edge is hashed with its relation. Either way the same comes out, so it does not matter how the version came about.
+ * For each node and relation it adds the hashes of the version's edges and subtracts those of the
+ * edges in the base's topology, with the base's ids translated: the sum is 0 if nothing has changed
+ * (row_sums.h). Rows of features are compared by their hashes, labels directly. In a graph with
+ * relations the hash of an edge includes its relation. Only the rows that the deltas between base
+ * and version touched (changed_nodes.h) are read, or, for a test, all rows. The result is the same,
+ * so it does not depend on how the version was made.
  */
 #ifndef STAGES_PARTITION_VERSION_COMPARISON_H
 #define STAGES_PARTITION_VERSION_COMPARISON_H
@@ -26,21 +30,24 @@ struct version_comparison {
     const struct delta_base *base;
     const struct numbering *numbering;
     enum tensor_type feature_type;
-    bool reads_all; /* compares all rows, whatever deltas say */
+    bool reads_all; /* compare all rows, whatever the deltas say */
     struct part_delta *delta;
-    struct partition_book book; /* of the base */
-    uint32_t *base_node;        /* [node_count] by the version's ids: the base's, or DELTA_GONE */
-    bool fits;                  /* so far: the version may be a delta */
-    /* While it is compared: */
+    struct partition_book book; /* the book of the base */
+    /* [node_count] by the version's ids: the base's id, or DELTA_GONE. */
+    uint32_t *base_node;
+    /* So far the version may be a delta of the base. */
+    bool fits;
+    /* Used during the comparison: */
     struct changed_nodes changed;
-    struct row_sums rows; /* of edges */
+    struct row_sums rows; /* sums of edges */
     uint32_t relation_width;
-    uint64_t *sum; /* [node_count] of rows of features, by the version's ids */
-    char *bytes;   /* of an edge, or of a row */
+    uint64_t *sum; /* [node_count] hashes of rows of features, by the version's ids */
+    char *bytes;   /* the bytes of an edge, or of a row */
 };
 
-/* Fills delta->other and which rows of relations are, of which the record and the shift are there; nodes that the base has not are other in everything. c->fits is false when the base's
- * columns or tensors are not those of the version. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
+/* Fills delta->other and the changed rows of relations; record and translation of `c` are there.
+ * For nodes that the base does not have, everything has changed. c->fits is false if the base's
+ * columns or tensors differ from those of the version. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code version_compare(struct version_comparison *c, struct error *err);
 
 #endif

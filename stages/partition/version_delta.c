@@ -12,9 +12,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- which nodes are which ------------------------------------------------------------------------- */
+/* --- which node of the base each node was --- */
 
-/* Where the nodes of the version stood in the dataset of the base. */
+/* Finds the ids that the nodes of the version had in the base's dataset. */
 static enum error_code trace_back(const struct version_comparison *c, uint32_t *origin,
                                   struct error *err)
 {
@@ -66,7 +66,8 @@ static enum error_code match_nodes(struct version_comparison *c, struct error *e
     return rc;
 }
 
-/* The nodes of a type in a part that the base has not; -1: they are not behind the others, or those are in another order or part. */
+/* Counts the nodes of a type in a part that the base does not have. Returns -1 if they are not
+ * after the others, or if the others are in another order or part. */
 static int64_t count_added(const struct version_comparison *c, int part, uint32_t type)
 {
     const struct type_ranges own = numbering_ranges(c->numbering);
@@ -86,7 +87,8 @@ static int64_t count_added(const struct version_comparison *c, int part, uint32_
     return end - node;
 }
 
-/* The nodes of the base that no node of the version was, ascending as these do. */
+/* Lists the nodes of the base that no node of the version was, ascending like the version's
+ * nodes. */
 static void list_gone(const struct version_comparison *c, uint32_t *gone, uint32_t *count)
 {
     uint32_t next = 0;
@@ -102,7 +104,7 @@ static void list_gone(const struct version_comparison *c, uint32_t *gone, uint32
         gone[(*count)++] = next++;
 }
 
-/* Where the parts of the base stand, and its types. */
+/* Copies the ranges of the base's parts and types. */
 static enum error_code copy_bounds(const struct version_comparison *c, struct error *err)
 {
     struct part_delta *delta = c->delta;
@@ -150,9 +152,9 @@ static enum error_code describe(struct version_comparison *c, struct error *err)
     return node_shift_init(&delta->shift, &delta->record, err);
 }
 
-/* ---- how much -------------------------------------------------------------------------------------------- */
+/* --- how much has changed --- */
 
-/* Bytes of rows. */
+/* Bytes of a row. */
 struct row_bytes {
     uint64_t edge, features, label;
 };
@@ -169,7 +171,8 @@ static struct row_bytes bytes_of(const struct version_comparison *c, uint32_t ty
     };
 }
 
-/* What is other of a node: of rows, with four for the number of each, and of edges. */
+/* Returns the bytes that have changed for a node: its rows, with four bytes for the number of each,
+ * and its edges. */
 static uint64_t other_bytes(const struct version_comparison *c, uint32_t node,
                             const struct row_bytes *bytes)
 {
@@ -185,7 +188,7 @@ static uint64_t other_bytes(const struct version_comparison *c, uint32_t node,
     return other;
 }
 
-/* Bytes of what is other, of those of all. */
+/* Returns the share of the bytes that have changed. */
 static double share_of(const struct version_comparison *c)
 {
     const struct dataset_schema *schema = &c->input->schema;
@@ -204,7 +207,7 @@ static double share_of(const struct version_comparison *c)
     return (double)other / (double)all;
 }
 
-/* *is_delta. */
+/* Sets *is_delta. */
 static enum error_code decide(struct version_comparison *c, bool *is_delta, struct error *err)
 {
     const double compact = c->input->context->settings->partition.compact;
@@ -214,8 +217,8 @@ static enum error_code decide(struct version_comparison *c, bool *is_delta, stru
              *is_delta ? "delta" : "whole");
     if (c->base->is_chosen && !*is_delta)
         return error_set(err, ERROR_CORRUPT,
-                         "partition %s: its files are a delta of %s, but what is other in it is "
-                         "%.4f: expected at most partition.compact, %g",
+                         "partition %s: its files are a delta of %s, but the share that has "
+                         "changed is %.4f: expected at most partition.compact, %g",
                          c->input->id, c->base->partition_id, share, compact);
     return ERROR_NONE;
 }

@@ -9,9 +9,10 @@
 
 #include <stdbool.h>
 
-/* ---- of a placed version ------------------------------------------------------------------------- */
+/* --- a placed version --- */
 
-/* The nodes of the version in the order of the partition before, new ones last. */
+/* Fills `order` with the nodes of the version in the order of the partition before, new ones
+ * last. */
 static void fill_order(const struct delta_numbers *numbers, const struct node_permutation *before,
                        const uint32_t *number, uint32_t *order)
 {
@@ -54,7 +55,7 @@ static enum error_code follow(const struct partition_input *input,
     return rc;
 }
 
-/* What a partition that was there before has, or that of the ids of a build that was killed. */
+/* Takes the ids that a partition already has, or those of a build that was killed. */
 static enum error_code take_own(const struct partition_input *input, const uint32_t *part,
                                 struct renumbering *out, bool *taken, struct error *err)
 {
@@ -96,7 +97,7 @@ static enum error_code follow_version(const struct partition_input *input, const
     return rc;
 }
 
-/* ---- of any other --------------------------------------------------------------------------------- */
+/* --- any other version --- */
 
 static enum error_code search(const struct partition_input *input, const uint32_t *part,
                               struct renumbering *out, struct error *err)

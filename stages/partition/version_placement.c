@@ -27,7 +27,8 @@ enum error_code version_placement_is_wanted(const struct partition_input *input,
     return rc;
 }
 
-/* The nodes of the dataset that stand behind those of the base, part by part and type by type. */
+/* Lists the nodes of the dataset that come after those of the base, part by part and type by
+ * type. */
 static void list_new(const struct part_delta *delta, const struct numbering *numbering,
                      uint32_t *node)
 {
@@ -40,7 +41,8 @@ static void list_new(const struct part_delta *delta, const struct numbering *num
         }
 }
 
-/* Splits as the base has them, by the ids of the version: mark [node_count], enum split plus 1, 0 for none. */
+/* Marks the splits that the base has, by the ids of the version: mark [node_count], enum split plus
+ * 1, 0 for none. */
 static enum error_code mark_base(struct store *store, const struct part_delta *delta, uint8_t *mark,
                                  struct error *err)
 {
@@ -70,7 +72,7 @@ static enum error_code mark_base(struct store *store, const struct part_delta *d
     return rc;
 }
 
-/* Nodes whose split is other than `mark` says. */
+/* Lists the nodes whose split differs from `mark`. */
 static uint32_t list_moved(const struct partition_input *input, const struct numbering *numbering,
                            const uint8_t *mark, uint32_t *node, uint8_t *split)
 {

@@ -1,7 +1,8 @@
 /*
- * version_placement - what is recorded of the assignment, permutation and splits of a partition that is a delta (store/records/node_placement.h).
+ * version_placement - the record of assignment, permutation and splits of a partition that is a
+ * delta (store/records/node_placement.h).
  *
- * A partition that has those three whole, as older programs wrote them, keeps them so.
+ * A partition that has these three records whole, as older programs wrote them, keeps them.
  */
 #ifndef STAGES_PARTITION_VERSION_PLACEMENT_H
 #define STAGES_PARTITION_VERSION_PLACEMENT_H
@@ -13,11 +14,13 @@
 
 #include <stdbool.h>
 
-/* Whether the partition, which is a delta, is to do without the three. Fails: ERROR_IO. */
+/* Sets whether the partition, which is a delta, gets the placement instead of the three records.
+ * Fails: ERROR_IO. */
 MUST_CHECK enum error_code version_placement_is_wanted(const struct partition_input *input,
                                                        const struct kept_assignment *kept,
                                                        bool *is_wanted, struct error *err);
-/* Before the record of the delta. Fails: what the base's splits cannot be read for; ERROR_NO_MEMORY. */
+/* Stores the placement; the caller does this before it stores the record of the delta. Fails: what
+ * reading the base's splits fails with; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code version_placement_put(const struct partition_input *input,
                                                  const struct kept_assignment *kept,
                                                  const struct part_delta *delta,

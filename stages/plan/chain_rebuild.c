@@ -9,14 +9,14 @@
 
 #include <string.h>
 
-/* What a rebuild carries along. */
+/* The state of one rebuild. */
 struct rebuild {
     const struct schedule *schedule;
     struct store *store;
     const char *run_id;
     struct work_queue *queue;
     struct chain_state state;
-    bool found_any; /* of the units of a round */
+    bool found_any; /* a unit of the present round is done */
     struct chain_soundness soundness;
     struct unit_list prerequisites;
     char (*done_name)[QUEUE_UNIT_SIZE];
@@ -38,8 +38,9 @@ static enum error_code collect_done(struct rebuild *r, int64_t *done_count, stru
     return rc;
 }
 
-/* What the unit reads and does not wait for, because it was there long before, is lost: nobody tells the unit
- * when it is made again. So it waits for more than it will be told, until the next rebuild. */
+/* Handles lost records that the unit reads and does not wait for, because they were made long
+ * before. No unit that makes them again would tell this one. So the unit is queued with more
+ * prerequisites than it will be told of, and waits until the next rebuild. */
 static enum error_code add_lost_reads(struct rebuild *r, const struct unit *unit, struct error *err)
 {
     const int64_t first = r->prerequisites.count;
@@ -57,7 +58,7 @@ static enum error_code add_lost_reads(struct rebuild *r, const struct unit *unit
     return rc;
 }
 
-/* Queues the unit unless it is done; *is_done says which. */
+/* Queues the unit unless it is done. Sets *is_done. */
 static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_done,
                                struct error *err)
 {
@@ -77,7 +78,7 @@ static enum error_code restore(struct rebuild *r, struct unit unit, bool *is_don
     if (rc == ERROR_NONE)
         rc = add_lost_reads(r, &unit, err);
     if (rc != ERROR_NONE || (done_count == 0 && r->prerequisites.count > 0))
-        return rc; /* its first finished prerequisite will name it */
+        return rc; /* the first of its prerequisites that finishes will queue it */
     struct work_successor entry = {.prerequisite_count = (int32_t)r->prerequisites.count};
     unit_name(&unit, entry.unit);
     memcpy(entry.stage, unit_stage(unit.kind), strlen(unit_stage(unit.kind)) + 1);
@@ -95,7 +96,7 @@ static enum error_code restore_all(struct rebuild *r, const struct unit_list *un
     return rc;
 }
 
-/* The validation of weights `version`, and their snapshot. */
+/* Adds the validation of weights `version`, and their snapshot. */
 static enum error_code add_validation(const struct schedule *s, int64_t version,
                                       struct unit_list *out, struct error *err)
 {
@@ -108,7 +109,8 @@ static enum error_code add_validation(const struct schedule *s, int64_t version,
     return rc == ERROR_NONE ? unit_list_add_slots(out, UNIT_CHECKPOINT, version, 1, err) : rc;
 }
 
-/* The steps of a round, slot by slot: with a pipeline of layers one may wait for another to be through. */
+/* Adds the steps of a round, slot by slot: in a pipeline of layers a slot may wait until an earlier
+ * one has ended. */
 static enum error_code add_steps(const struct schedule *s, int64_t round, struct unit_list *out,
                                  struct error *err)
 {
@@ -124,9 +126,9 @@ static enum error_code add_steps(const struct schedule *s, int64_t round, struct
     return rc;
 }
 
-/* All units of one round: up to its aggregate, and the validation of the weights it makes. In an order
- * in which a unit comes after its prerequisites: one that finishes while the queue is rebuilt is then
- * either queued again, or seen as done by those that wait for it. */
+/* Sets `out` to all units of one round: up to its aggregate, and the validation of the weights that
+ * it makes. A unit comes after its prerequisites, so that one that finishes during the rebuild is
+ * either queued again, or is seen as done by the units that wait for it. */
 static enum error_code units_of_round(const struct schedule *s, int64_t round,
                                       struct unit_list *out, struct error *err)
 {
@@ -143,17 +145,19 @@ static enum error_code units_of_round(const struct schedule *s, int64_t round,
     return rc == ERROR_NONE ? add_validation(s, round + 1, out, err) : rc;
 }
 
-/* How far ahead of the first round that is not aggregated a unit can have a finished prerequisite, other than a validation:
- * samples are at most run_ahead rounds ahead. A step that wants a residual has it of the slot's round before, which may be the
- * last but one: the last round of an epoch has fewer slots. With staleness one that takes a mini-batch again may wait for one of
- * so many rounds before. */
+/* Returns how many rounds after the first round that is not aggregated may have a unit with a
+ * finished prerequisite other than a validation. Samples are at most run_ahead rounds ahead. A step
+ * that needs a residual has it from the previous round that has its slot, which may be two rounds
+ * before: the last round of an epoch has fewer slots. With staleness a step that uses a mini-batch
+ * again may wait for one that many rounds earlier. */
 static int64_t rounds_ahead(const struct schedule *s)
 {
     return (s->keeps_residuals && s->run_ahead < 2 ? 2 : s->run_ahead) + s->staleness;
 }
 
-/* Rounds from the newest snapshot on, as far as anything can have a finished prerequisite, and as anything is there that may be
- * unsound; the validation after that round may wait for the one before alone. */
+/* Queues the rounds from the newest snapshot on, as far as a unit may have a finished prerequisite,
+ * and as far as there are records that may be unsound. The validation after the last of them may
+ * wait for the validation before it alone, so it is queued, too. */
 static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units, struct error *err)
 {
     const struct schedule *s = r->schedule;
@@ -184,7 +188,7 @@ static enum error_code rebuild_rounds(struct rebuild *r, struct unit_list *units
     return rc == ERROR_NONE ? restore_all(r, units, err) : rc;
 }
 
-/* With reuse_epochs: the mini-batches of older rounds that serve those to come. */
+/* With reuse_epochs: queues the mini-batches of older rounds that later rounds use. */
 static enum error_code rebuild_pass(struct rebuild *r, struct unit_list *units, struct error *err)
 {
     const struct schedule *s = r->schedule;
@@ -230,8 +234,9 @@ static enum error_code rebuild_inference(struct rebuild *r, struct unit_list *un
     return rc == ERROR_NONE ? restore(r, outputs, &done, err) : rc;
 }
 
-/* What was pruned behind a snapshot that was made meanwhile looks as if it were not done: then all is looked at again. Each time
- * the run has come further, so that has an end. */
+/* Repeats the rebuild until the run makes no new snapshot during it: records that were pruned after
+ * a new snapshot look as if they were not done. The run advances with each repetition, so the loop
+ * ends. */
 static enum error_code rebuild_until_still(struct rebuild *r, struct unit_list *units,
                                            struct error *err)
 {

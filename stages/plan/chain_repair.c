@@ -6,8 +6,8 @@
 #include "store/features/feature_shard.h"
 #include "store/records/snapshot.h"
 
-/* A part of a layer is read block by block, so that damage is met anywhere in it. Its seal stays when it is
- * whole: the rows that are made again must have its hashes. */
+/* Reads a part of a layer block by block, so that damage anywhere in it is found, and removes a
+ * damaged one. A whole manifest stays: the rows that are made again must have its hashes. */
 static enum error_code remove_part_if_damaged(const struct schedule *schedule, struct store *store,
                                               const char *run_id, const struct unit *unit,
                                               struct error *err)
@@ -37,7 +37,8 @@ static enum error_code is_whole(struct store *store, const char *key, bool *whol
     return rc;
 }
 
-/* A unit is done when its output is there. So without all of its pieces that goes, too. */
+/* Removes the unit's output if a piece of it is missing. A unit counts as done when its output is
+ * there, so it would not be done again otherwise. */
 static enum error_code remove_without_pieces(const struct schedule *schedule, struct store *store,
                                              const char *run_id, const struct unit *unit,
                                              struct error *err)
@@ -56,8 +57,8 @@ static enum error_code remove_without_pieces(const struct schedule *schedule, st
                : rc;
 }
 
-/* One unit makes weights and optimizer state, and it is done when the weights are there. So without the state they go
- * too. */
+/* Removes both records of a version if one is lost. One unit makes weights and optimizer state, and
+ * it counts as done when the weights are there. */
 static enum error_code repair_version(const struct schedule *schedule, struct store *store,
                                       const char *run_id, int64_t version, bool needs_state,
                                       bool *missing, struct error *err)
@@ -76,8 +77,9 @@ static enum error_code repair_version(const struct schedule *schedule, struct st
     return rc;
 }
 
-/* Weights and optimizer state that the unit reads are no record it waits for: it waits for others that
- * were made from them. When they have to be made again those go too, or it would not wait. */
+/* Repairs the weights and optimizer state that the unit reads. The unit does not wait for these
+ * records but for others that were made from them. If they have to be made again, those others are
+ * removed, too, or the unit would not wait. */
 static enum error_code repair_versions(const struct schedule *schedule, struct store *store,
                                        const char *run_id, const struct chain_state *state,
                                        const struct unit *unit, const struct unit_list *inputs,
@@ -88,7 +90,7 @@ static enum error_code repair_versions(const struct schedule *schedule, struct s
     const struct unit_row *row = unit_row_of(unit->kind);
     const int64_t last = unit->round;
     int64_t before = row->reads_weights_after ? row->reads_weights_after(schedule, unit) : last;
-    /* those of a snapshot come back from it */
+    /* weights of a snapshot are restored from it */
     before = before > state->snapshot_version ? before : state->snapshot_version;
     for (int64_t version = before + 1; version <= last && rc == ERROR_NONE; version++)
         rc = repair_version(schedule, store, run_id, version, version == last, &lost, err);
@@ -100,9 +102,9 @@ static enum error_code repair_versions(const struct schedule *schedule, struct s
     return rc;
 }
 
-/* --- rows of embeddings: gradients are inputs like others (unit_row.h), seals are not --- */
+/* --- rows of embeddings: gradients are inputs like others (unit_row.h), sealed rows are not --- */
 
-/* Are the seals of this version whole? Damaged ones go. */
+/* Sets *whole to whether the sealed rows of this version are whole. Removes damaged ones. */
 static enum error_code check_seals(const struct schedule *schedule, struct store *store,
                                    const char *run_id, int64_t version, bool *whole,
                                    struct error *err)
@@ -117,8 +119,8 @@ static enum error_code check_seals(const struct schedule *schedule, struct store
     return rc;
 }
 
-/* A snapshot without its seals is none: with it those go that came after, so that the run stands at the one before, from
- * which all of them are made again. */
+/* Removes snapshots that lack sealed rows, and those after them: the run then goes on from the
+ * snapshot before them, and makes all of them again. */
 static enum error_code remove_snapshots(const struct schedule *schedule, struct store *store,
                                         const char *run_id, int64_t first, int64_t last,
                                         struct error *err)
@@ -130,14 +132,15 @@ static enum error_code remove_snapshots(const struct schedule *schedule, struct 
     return rc;
 }
 
-/* *is_set_back: the run stands at an earlier snapshot than `state` says. */
+/* Sets *is_set_back if the run now goes on from an earlier snapshot than `state` says. */
 static enum error_code repair_embeddings(const struct schedule *schedule, struct store *store,
                                          const char *run_id, const struct chain_state *state,
                                          const struct unit *unit, bool *missing, bool *is_set_back,
                                          struct error *err)
 {
     const int64_t newest = state->snapshot_version > 0 ? state->snapshot_version : 0;
-    const int64_t read = unit->round < newest ? unit->round : newest; /* inference takes the best */
+    const int64_t read = unit->round < newest ? unit->round : newest; /* inference reads the best
+                                                                       * version */
     bool whole = true;
     if (schedule->embedding_shards == 0 || !unit_row_of(unit->kind)->reads_embeddings ||
         !schedule_has_snapshot(schedule, read))
@@ -149,10 +152,11 @@ static enum error_code repair_embeddings(const struct schedule *schedule, struct
     return remove_snapshots(schedule, store, run_id, read, newest, err);
 }
 
-/* --- what outlives the record it was made with --- */
+/* --- companions, which are kept longer than the record they were made with --- */
 
-/* Without its companion a unit is not done. Where a snapshot covers it, those behind it are none: the run goes back to the one
- * before. */
+/* Removes the output of a unit that lacks its companion, so that the unit is done again. If a
+ * snapshot covers the unit, the snapshots after it are removed, too, and the run goes back to the
+ * one before. */
 static enum error_code repair_companion(const struct schedule *schedule, struct store *store,
                                         const char *run_id, const struct chain_state *state,
                                         const struct unit *input, bool *is_set_back,
@@ -180,8 +184,8 @@ static enum error_code repair_companion(const struct schedule *schedule, struct 
                             state->snapshot_version, err);
 }
 
-/* Which weights a step starts from, where it is chosen: a damaged choice is told again by the gradients of its round, or made anew where
- * nothing came of it. */
+/* Repairs the choice of weights that a step starts from. A damaged choice is stored again from the
+ * gradients of its round, or chosen anew if nothing was made from it. */
 static enum error_code repair_choice(const struct schedule *schedule, struct store *store,
                                      const char *run_id, const struct unit *unit, struct error *err)
 {
@@ -195,9 +199,10 @@ static enum error_code repair_choice(const struct schedule *schedule, struct sto
                : rc;
 }
 
-/* --- weights of before the newest snapshot, which with staleness the rounds behind it start from --- */
+/* --- weights older than the newest snapshot, from which with staleness the rounds after it start
+ * --- */
 
-/* A snapshot without those is none, as one without its rows of embeddings. */
+/* Removes a snapshot that lacks such weights, like one without its rows of embeddings. */
 static enum error_code repair_base(const struct schedule *schedule, struct store *store,
                                    const char *run_id, const struct chain_state *state,
                                    int64_t version, bool *missing, bool *is_set_back,
@@ -272,7 +277,7 @@ enum error_code chain_repair_inputs(const struct schedule *schedule, struct stor
     if (rc == ERROR_NONE)
         rc = repair_embeddings(schedule, store, run_id, state, unit, missing, &is_set_back, err);
     if (rc == ERROR_NONE && state->snapshot_version > 0 && !is_set_back) {
-        /* what the snapshot covers no unit makes again, but it holds its weights itself */
+        /* no unit makes again what the snapshot covers, but the snapshot holds its own weights */
         bool restored = false;
         rc = snapshot_restore(store, run_id, state->snapshot_version, &restored, err);
         *missing = *missing || restored;

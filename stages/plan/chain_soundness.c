@@ -4,7 +4,7 @@
 #include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
 
-/* Is this snapshot there, and what is kept as long? */
+/* Sets *found to whether this snapshot is there, with the records that are kept as long. */
 static enum error_code has_snapshot(const struct chain_soundness *c, int64_t version, bool *found,
                                     struct error *err)
 {
@@ -22,14 +22,15 @@ static enum error_code has_snapshot(const struct chain_soundness *c, int64_t ver
     return rc;
 }
 
-/* Does what lies behind a snapshot of this version wait for it? */
+/* Returns whether the records after a snapshot of this version wait for the unit. */
 static bool is_of_version(const struct unit *unit)
 {
     const struct unit_row *row = unit_row_of(unit->kind);
     return row->line == LINE_VERSIONS || row->begun_by != UNIT_UNKNOWN;
 }
 
-/* Is that which the unit waited for done, or in a snapshot before the unit? That one may be there before the switch names it. */
+/* Sets *founded to whether `before`, which the unit waited for, is done or covered by a snapshot
+ * before the unit. That snapshot may be there before the ref names it. */
 static enum error_code is_founded(const struct chain_soundness *c, const struct unit *unit,
                                   const struct unit *before, bool *founded, struct error *err)
 {
@@ -44,8 +45,9 @@ static enum error_code is_founded(const struct chain_soundness *c, const struct 
     return has_snapshot(c, version, founded, err);
 }
 
-/* Is all there that the unit made, and waited for? A step that chooses its weights is not made of those it waits for: there one loss
- * makes all unsound that came later. */
+/* Sets *sound to whether everything is there that the unit made and waited for. A step that chooses
+ * its weights is not made from the versions that it waits for, so with choices one loss makes all
+ * later units unsound (is_broken). */
 static enum error_code is_sound(struct chain_soundness *c, const struct unit *unit, bool *sound,
                                 struct error *err)
 {
@@ -61,7 +63,8 @@ static enum error_code is_sound(struct chain_soundness *c, const struct unit *un
     return rc;
 }
 
-/* Gradients may be all that tells of a choice. */
+/* Sets *may to whether the unit's records may be removed: not gradients that are the only record of
+ * a choice. */
 static enum error_code may_go(const struct chain_soundness *c, const struct unit *unit, bool *may,
                               struct error *err)
 {

@@ -1,15 +1,19 @@
 /*
- * chain_soundness - whether what a unit was made of is still there.
+ * chain_soundness - checks whether the records that a unit was made from are still there.
  *
- * Of records that no snapshot covers yet a crash of the host may take any, earlier ones and not later ones, and `graphmill verify
- * --remove` takes damaged ones. What was made of them would count as done, and the run could be over before they are made again. So a unit
- * is unsound when one that it waited for is not done, nor in a snapshot before it, or when it is not whole itself: then it is not done,
- * either, and its records go, to be made again with the same bytes.
+ * A crash of the host may lose any record that no snapshot covers yet, an earlier one as well as a
+ * later one, and `graphmill verify --remove` removes damaged ones. The units that were made from a
+ * lost record would still count as done, and the run could end before the lost record is made
+ * again. So a unit is unsound when it is not whole itself, or when a unit that it waited for is
+ * neither done nor covered by a snapshot before it. An unsound unit counts as not done: its records
+ * are removed, and are made again with the same bytes.
  *
- *      weights 4    gradient 4/0    weights 5    gradient 5/0    weights 6 = snapshot 6    gradient 6/0
- *                      lost         unsound        unsound        unsound                   sound: that snapshot is there
+ *     weights 4   gradient 4/0   weights 5   gradient 5/0   weights 6 = snapshot 6   gradient 6/0
+ *                    lost        unsound       unsound       unsound                  sound
  *
- * What was let go behind a newer snapshot looks the same, but the switch names that by then.
+ * Gradient 6/0 is sound because snapshot 6 is there.
+ * Records that were removed after a newer snapshot look the same, but by then the ref names that
+ * snapshot.
  */
 #ifndef STAGES_PLAN_CHAIN_SOUNDNESS_H
 #define STAGES_PLAN_CHAIN_SOUNDNESS_H
@@ -23,19 +27,22 @@
 
 #include <stdbool.h>
 
-/* For units in an order in which each comes after those that it waits for. */
+/* Checks units one after the other; each unit must come after the units that it waits for. */
 struct chain_soundness {
     const struct schedule *schedule;
     struct store *store;
     const char *run_id;
-    const struct chain_state *state; /* as it was read before the units are looked at */
-    bool
-        is_broken; /* where steps choose their weights: what they chose from is made again. false at first */
-    struct unit_list before; /* for its own use; {0} at first, unit_list_release() at last */
+    const struct chain_state *state; /* as it was before the first unit is checked */
+    /* Steps choose their weights, and a unit was unsound: what they chose from is made again. False
+     * at first. */
+    bool is_broken;
+    /* Internal: {0} at first; the caller calls unit_list_release() at the end. */
+    struct unit_list before;
 };
 
-/* Lets the records of a unit that is done go if it is unsound; *is_done is false then. Choices stay, and gradients that are all that tells of
- * one. Safe beside living workers: one that misses what it reads waits for it. Fails: ERROR_IO. */
+/* Removes the records of a done unit that is unsound, and then sets *is_done to false. Choices
+ * stay, and so do gradients that are the only record of a choice. It is safe while workers run: a
+ * worker that misses an input waits for it. Fails: ERROR_IO. */
 MUST_CHECK enum error_code chain_drop_unsound(struct chain_soundness *c, const struct unit *unit,
                                               bool *is_done, struct error *err);
 

@@ -18,8 +18,10 @@ int64_t chain_last_version(const struct schedule *s, const struct chain_state *s
     return state->stopped ? state->snapshot_version : s->round_count;
 }
 
-/* Is the record there, the artifact that it seals, and its companion? A run that was killed may be rounds ahead of its snapshot, and
- * have lost the optimizer state of a version that no unit reads any more, since later ones are there. */
+/* Sets *stored to whether the unit's record is there, with its artifact and its companion. The
+ * companion counts, because a run that was killed may be rounds ahead of its snapshot and may have
+ * lost the optimizer state of a version: no unit would miss it, since units read that of later
+ * versions. */
 static enum error_code is_stored(const struct schedule *s, struct store *store, const char *run_id,
                                  const struct unit *unit, bool *stored, struct error *err)
 {
@@ -50,7 +52,7 @@ enum error_code chain_state_refresh(const struct schedule *s, struct store *stor
         store_release_record(&snapshot.view);
         if (rc != ERROR_NONE || state->snapshot_version == version)
             break;
-        const int64_t named = version; /* it is damaged, or the run went on meanwhile */
+        const int64_t named = version; /* the snapshot is damaged, or the run went on meanwhile */
         rc = snapshot_current_version(store, run_id, &version, &is_named, err);
         if (rc == ERROR_NONE && version == named) {
             is_named = false;
@@ -114,7 +116,7 @@ enum error_code chain_state_mend(struct store *store, const char *run_id,
     else
         log_warn("snapshot %" PRId64 " of run %s is lost; it goes on from snapshot %" PRId64,
                  position.version, run_id, version);
-    /* of what lies between it and a later one, nothing may be there */
+    /* records between the lost snapshot and a later one may be missing */
     if (is_lost || position.kept_from > version || position.version < version)
         position.kept_from = version;
     position.version = version;

@@ -1,5 +1,6 @@
 /*
- * chain_state - what storage says of a run: the snapshot that it stands at, whether training ended, whether all is done.
+ * chain_state - how far a run has come, by the records in storage: its newest snapshot, whether
+ * training has ended, and whether everything is done.
  */
 #ifndef STAGES_PLAN_CHAIN_STATE_H
 #define STAGES_PLAN_CHAIN_STATE_H
@@ -14,48 +15,53 @@
 #include <stdint.h>
 
 struct chain_state {
-    int64_t snapshot_version; /* the whole snapshot that the run stands at, or -1 */
-    bool is_named; /* the switch names it, or with -1 no other; else: chain_state_mend() */
-    bool stopped;  /* ... and it ends training */
-    int64_t weights_version; /* of the weights that inference takes, or -1 until then */
-    bool finished;           /* the outputs of those weights are there, with their seal */
+    int64_t snapshot_version; /* the newest whole snapshot of the run, or -1 */
+    /* The ref names that snapshot, or with -1 names none. If false, call chain_state_mend(). */
+    bool is_named;
+    bool stopped;            /* that snapshot ends training */
+    int64_t weights_version; /* of the weights that inference uses; -1 before the run has ended */
+    bool finished;           /* the outputs of those weights are there, with their manifest */
 };
 
 MUST_CHECK enum error_code chain_state_read(const struct schedule *schedule, struct store *store,
                                             const char *run_id, struct chain_state *out,
                                             struct error *err);
-/* The same with the snapshot that it speaks of, which a run that goes on may let go at any moment: then both are
- * of a later one. *snapshot is empty without any; release its view. */
+/* Reads the state together with its snapshot. A run that goes on may remove a snapshot at any
+ * moment: then state and snapshot are both those of a later one. *snapshot is empty if there is
+ * none; the caller releases its view. */
 MUST_CHECK enum error_code chain_state_and_snapshot(const struct schedule *schedule,
                                                     struct store *store, const char *run_id,
                                                     struct chain_state *state,
                                                     struct snapshot *snapshot, struct error *err);
-/* The version of the snapshot that ends the run; before it is there, the latest that can. */
+/* Returns the version of the snapshot that ends the run; before that snapshot exists, the latest
+ * version that can end it. */
 int64_t chain_last_version(const struct schedule *schedule, const struct chain_state *state);
 
-/* As chain_state_read(), for a state that was read before: reads the snapshot only when a newer one is
- * there. */
+/* Brings a state that was read before up to date, like chain_state_read(), but reads the snapshot
+ * only when there is a newer one. */
 MUST_CHECK enum error_code chain_state_refresh(const struct schedule *schedule, struct store *store,
                                                const char *run_id, struct chain_state *state,
                                                struct error *err);
 
-/* Sets the switch of the run to the snapshot of `state`, which was just read, when the switch or its snapshot was
- * lost (!state->is_named), and says so in the log. For whoever is about to go on with the run. */
+/* Sets the ref of the run to the snapshot of `state`, which was just read, if the ref or its
+ * snapshot was lost (!state->is_named), and logs that. Called before a run goes on. */
 MUST_CHECK enum error_code chain_state_mend(struct store *store, const char *run_id,
                                             const struct chain_state *state, struct error *err);
 
-/* The version of the weights that inference takes, as the snapshot has it: -1 when it does not end the run. */
+/* Returns the version of the weights that inference uses, as the snapshot has it; -1 if the
+ * snapshot does not end the run. */
 int64_t chain_weights_version(const struct schedule *schedule, const struct snapshot *snapshot);
-/* Whether the unit's output is stored, with its companion, or a later snapshot made it superfluous. A checkpoint is done once the
- * switch names it or a later one, as `state` has it; a unit of infer when both artifact and seal are there. */
+/* Sets whether the unit is done: its output and its companion are stored, or a later snapshot has
+ * made them superfluous. A checkpoint is done once the ref in `state` names it or a later one; a
+ * unit of infer is done when both its artifact and its manifest are there. */
 MUST_CHECK enum error_code chain_is_done(const struct schedule *schedule, struct store *store,
                                          const char *run_id, const struct chain_state *state,
                                          const struct unit *unit, bool *done, struct error *err);
-/* *open: does `name` name a unit of this run that is still to be done? */
+/* Sets *open to whether `name` names a unit of this run that is still to be done. */
 MUST_CHECK enum error_code chain_is_open(const struct schedule *schedule, struct store *store,
                                          const char *run_id, const struct chain_state *state,
                                          const char *name, bool *open, struct error *err);
-/* The part of chain_is_done() which `state` alone says. */
+/* Returns the part of chain_is_done() that follows from `state` alone. */
 bool chain_is_covered(const struct schedule *schedule, const struct chain_state *state,
                       const struct unit *unit);
 

@@ -17,7 +17,8 @@ enum error_code chosen_base_get(const struct schedule *s, struct store *store, c
     return s->chooses_base ? round_base_get(store, run_id, round, oldest, base, err) : ERROR_NONE;
 }
 
-/* What a gradient of the round was made from; -1: there is none. */
+/* Sets *base to the version that a gradient of the round was computed with; -1: there is no
+ * gradient. */
 static enum error_code base_of_gradients(const struct schedule *s, struct store *store,
                                          const char *run_id, int64_t round, int64_t *base,
                                          struct error *err)
@@ -33,7 +34,7 @@ static enum error_code base_of_gradients(const struct schedule *s, struct store 
             continue;
         if (gradient_get(store, run_id, round, slot, &gradient, NULL) == ERROR_NONE)
             *base = (int64_t)gradient.weights_version;
-        gradient_release(&gradient); /* one that is damaged is made again */
+        gradient_release(&gradient); /* a damaged gradient is made again */
     }
     return rc;
 }
@@ -47,13 +48,15 @@ static enum error_code newest_weights(const struct schedule *s, struct store *st
     bool is_there = false;
     for (*base = round; rc == ERROR_NONE; (*base)--) {
         rc = store_has(store, key_weights(run_id, *base).text, &is_there, err);
-        if (is_there || *base == oldest) /* if not even these are there, reading them says so */
+        if (is_there || *base == oldest) /* if not even the oldest are there, reading them fails
+                                          * with the right message */
             return rc;
     }
     return rc;
 }
 
-/* *base: what the record says, or, where it does not (*is_stored), the gradients; -1: nothing does. */
+/* Sets *base to the choice in the record, or if there is none (*is_stored is false) to the choice
+ * in the gradients; -1: neither has it. */
 static enum error_code told_base(const struct schedule *s, struct store *store, const char *run_id,
                                  int64_t round, bool *is_stored, int64_t *base, struct error *err)
 {
@@ -73,10 +76,10 @@ enum error_code chosen_base_mend(const struct schedule *s, struct store *store, 
     return rc;
 }
 
-/* --- what came of a choice --- */
+/* --- records made from a choice --- */
 
 struct newest_search {
-    size_t folder_size; /* bytes of a key in front of its version */
+    size_t folder_size; /* bytes of a key before its version */
     int64_t newest;
 };
 
@@ -137,7 +140,7 @@ enum error_code chosen_base_reads(const struct schedule *s, struct store *store,
     return base == awaited ? ERROR_NONE : unit_list_add_maker(out, base, err);
 }
 
-/* Of a round behind this one: was it begun with weights that came of it? */
+/* Returns whether a later round began with weights that were made from the choice of this round. */
 static bool is_begun_behind(const struct schedule *s, struct store *store, const char *run_id,
                             int64_t round)
 {
@@ -149,7 +152,8 @@ static bool is_begun_behind(const struct schedule *s, struct store *store, const
     return false;
 }
 
-/* Another choice would give other weights than those that are there. */
+/* Fails with ERROR_CORRUPT if weights were made from the lost choice of the round: another choice
+ * would give other weights. */
 static enum error_code check_that_none_was_made(const struct schedule *s, struct store *store,
                                                 const char *run_id, int64_t round,
                                                 struct error *err)
@@ -158,15 +162,15 @@ static enum error_code check_that_none_was_made(const struct schedule *s, struct
     const enum error_code rc = chosen_base_newest_made(store, run_id, round, &newest, err);
     if (rc != ERROR_NONE || (newest == round && !is_begun_behind(s, store, run_id, round)))
         return rc;
-    return error_set(err, ERROR_CORRUPT,
-                     "record %s is lost, and no gradient of round %" PRId64
-                     " is left that says which weights it was made from: what was made of them "
-                     "cannot be made again; stop the run, and `graphmill verify --remove` sets it "
-                     "back to before that round",
-                     key_round_base(run_id, round).text, round);
+    return error_set(
+        err, ERROR_CORRUPT,
+        "record %s is lost, and no gradient of round %" PRId64
+        " is left that says which weights it was made from: records made from them cannot be made "
+        "again; stop the run, and `graphmill verify --remove` sets it back to before that round",
+        key_round_base(run_id, round).text, round);
 }
 
-/* Chooses, unless gradients of the round, or what was made of it, tell of a choice. */
+/* Chooses, unless gradients of the round have a choice, or records were made from one. */
 static enum error_code choose(const struct schedule *s, struct store *store, const char *run_id,
                               int64_t round, int64_t *base, struct error *err)
 {
@@ -186,7 +190,8 @@ enum error_code chosen_base_take(const struct schedule *s, struct store *store, 
         rc = choose(s, store, run_id, round, base, &cause);
         if (rc == ERROR_NONE)
             rc = round_base_put(store, run_id, round, *base, &cause);
-        /* Another's came first: whoever stood still since the look above may find what was made of that, and more. */
+        /* Another worker's record came first. A worker that was paused since it looked for a choice
+         * may even find weights that were made from that one, so the error is no error. */
         if (rc == ERROR_CORRUPT &&
             chosen_base_get(s, store, run_id, round, base, NULL) == ERROR_NONE)
             return ERROR_NONE;

@@ -51,7 +51,8 @@ const char *core_type_rule(const struct processor *processor, const char **why)
     return NULL;
 }
 
-/* By its own path, so that `ps` shows the program's name; by the link when the path is gone. */
+/* Starts the program by its own path, so that `ps` shows its name, or by the link if the path is
+ * gone. */
 static void run_again(char **argv, char **environment)
 {
     char path[FILE_PATH_SIZE];
@@ -65,7 +66,7 @@ static void run_again(char **argv, char **environment)
 
 static void restart_with(const char *core, char **argv)
 {
-    stop_signal_hold(); /* handlers do not outlive the exec */
+    stop_signal_hold(); /* signal handlers do not survive the exec */
     if (setenv(threads_variable, "1", 1) == 0 && (!core || setenv(variable, core, 1) == 0))
         run_again(argv, environ);
     stop_signal_install();
@@ -73,7 +74,7 @@ static void restart_with(const char *core, char **argv)
 
 enum { ENVIRONMENT_MAX = 4096, ENTRY_SIZE = 64 };
 
-/* "NAME=value" of `name` in the environment, or NULL. */
+/* Returns the entry "NAME=value" of `name` in the environment, or NULL. */
 static const char *find_entry(char **environment, const char *name)
 {
     const size_t size = strlen(name);
@@ -98,7 +99,7 @@ void core_type_settle_early(char **argv, char **environment)
         if (*environment != threads)
             settled[count++] = *environment;
     if (*environment)
-        return; /* core_type_settle() has room for more */
+        return; /* core_type_settle() has room for longer ones */
     settled[count++] = one_thread;
     if (!keeps_core) {
         (void)snprintf(type, sizeof type, "%s=%s", variable, core);

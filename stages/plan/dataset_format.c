@@ -22,7 +22,8 @@ const struct dataset_format dataset_formats[] = {
 };
 const char *const dataset_format_names[] = {FORMAT_LIST(NAME_OF) "auto", NULL};
 const char *const dataset_format_texts[] = {
-    FORMAT_LIST(TEXT_OF) "what the names and first bytes of files say; the log says what it is"};
+    FORMAT_LIST(TEXT_OF)
+    "the format that the names and first bytes of files show; the log names it"};
 /* clang-format on */
 
 const struct dataset_format *dataset_format_of(const struct pipeline_settings *settings)

@@ -1,9 +1,10 @@
 /*
- * dataset_format - what the settings, `format: auto` and `graphmill init` know of an input format.
+ * dataset_format - the traits of an input format that the settings, `format: auto` and `graphmill
+ * init` use.
  *
  * The rows are in format_list.h. The reader of a format is in its row of
  * stages/ingest/formats/input_format.h, which only ingest links. Other files do not name formats:
- * they ask for a trait. A setting keeps the format as the place of its row, and records and
+ * they ask for a trait. A setting keeps the format as the index of its row, and records and
  * pipeline files as its name, so rows may move.
  */
 #ifndef STAGES_PLAN_DATASET_FORMAT_H
@@ -22,40 +23,45 @@ enum dataset_format_trait {
     FORMAT_HAS_COLUMNS = 16,      /* nodes have columns by name: ingest.feature_columns needs no
                                   * table in ingest.features */
     FORMAT_HAS_GRAPHS = 32,       /* may say which graph a node is in */
-    FORMAT_IS_OF_GRAPHS = 64,     /* always does, so that only tasks of graphs learn from it */
+    FORMAT_IS_OF_GRAPHS = 64,     /* every input has graphs, so it suits only tasks of graphs */
     FORMAT_HOLDS_OUT_EDGES = 128, /* may say which edges are for validation and test */
     FORMAT_HAS_NEGATIVES = 256    /* may have the negatives of these edges */
 };
 
 struct dataset_format {
     const char *name;
-    const char *sign;       /* how `auto` knows its folder: by a file or folder in it of this name,
-                             * or, behind a star, of this ending; NULL: the format is no folder */
-    const char *sign_text;  /* how messages call the sign; NULL: as it is */
-    const char *endings[4]; /* how `auto` knows its file: by one of these endings; NULL-terminated.
-                             * Formats that the first bytes show stand in common/formats/file_kind.c */
-    const char *settings;   /* the settings that only some formats read, and this one does: their
-                             * names without `ingest.`, blanks between; NULL: none */
-    unsigned traits;        /* enum dataset_format_trait */
+    /* How `auto` recognises a folder of this format: by a file or folder in it of this name, or,
+     * after a star, with this ending. NULL: the format is no folder. */
+    const char *sign;
+    /* The sign as messages print it; NULL: as it is. */
+    const char *sign_text;
+    /* How `auto` recognises a file of this format: by one of these endings; NULL-terminated.
+     * Formats that are recognised by their first bytes are in common/formats/file_kind.c. */
+    const char *endings[4];
+    /* The settings that only some formats read, this one included: names without `ingest.`,
+     * separated by blanks; NULL: none. */
+    const char *settings;
+    unsigned traits; /* enum dataset_format_trait */
 };
 
-/* In the order of the list, `auto` last; ends with a NULL name. */
+/* The formats in the order of the list, `auto` last. The array ends with a NULL name. */
 extern const struct dataset_format dataset_formats[];
-/* The choices of ingest.format, and what each is. */
+/* The choices of ingest.format, and a description of each. */
 extern const char *const dataset_format_names[], *const dataset_format_texts[];
 
 struct pipeline_settings;
-/* The row that ingest.format chooses. */
+/* Returns the row that ingest.format chooses. */
 const struct dataset_format *dataset_format_of(const struct pipeline_settings *settings);
-/* Whether that row has `trait`. `auto` may become any format, so it has what any may have. */
+/* Returns whether that row has `trait`. `auto` may become any format, so it has every trait. */
 bool dataset_format_has(const struct pipeline_settings *settings, enum dataset_format_trait trait);
-/* The place of the format `name`, which must be in the list. */
+/* Returns the index of the format `name`, which must be in the list. */
 int64_t dataset_format_find(const char *name);
-/* Whether the format reads a setting that only some formats read; `setting` is "ingest.labels". */
+/* Returns whether the format reads a setting that only some formats read; `setting` is e.g.
+ * "ingest.labels". */
 bool dataset_format_reads(const struct dataset_format *format, const char *setting);
 
-/* Into `out` [size], as messages list them: the formats with `trait`, without `auto`, as in
- * "a, b and c" for " and " as `last`; the formats that read `setting`, as in "a,b,c". */
+/* Write to `out` [size], as messages list them: the formats with `trait`, without `auto`, e.g. "a,
+ * b and c" for " and " as `last`; the formats that read `setting`, e.g. "a,b,c". */
 void dataset_format_list(enum dataset_format_trait trait, const char *last, char *out, size_t size);
 void dataset_format_readers(const char *setting, char *out, size_t size);
 

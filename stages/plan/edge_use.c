@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The columns that models can read, and the setting of each. */
+/* The columns that models can read, and the setting for each. */
 struct edge_switch {
     enum edge_column column;
     const char *setting;
@@ -76,7 +76,8 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
     return ERROR_NONE;
 }
 
-/* Says that the graph lacks a column, and which edge type does if others have it. */
+/* Refuses a graph that lacks a column. The message names the edge type that lacks it, if others
+ * have it. */
 static enum error_code refuse_without(const struct sampler *sampler,
                                       const struct dataset_schema *schema, enum edge_column column,
                                       struct error *err)
@@ -85,19 +86,19 @@ static enum error_code refuse_without(const struct sampler *sampler,
     for (uint32_t r = 0; r < schema->edge_type_count; r++)
         if (schema->lacks[r] >> column & 1)
             return error_set(err, ERROR_INPUT,
-                             "sample.sampler is %s, which goes by %s of all relations, but "
-                             "relation %s has none: " ADVICE
+                             "sample.sampler is %s, which reads %s of all relations, but relation "
+                             "%s has none: " ADVICE
                              "add a column \"%s\" to its table of edges, as others have, or write "
                              "`sampler: " SAMPLER_DEFAULT_NAME "` below `sample:`",
                              sampler->name, of->plural, schema->edge_type[r].name, of->what);
-    return error_set(err, ERROR_INPUT,
-                     "sample.sampler is %s, which goes by %s, but the graph has none: "
-                     "expected a column \"%s\" in the table of edges, a file %s.npy beside "
-                     "it, or another sampler",
-                     sampler->name, of->plural, of->what, of->file);
+    return error_set(
+        err, ERROR_INPUT,
+        "sample.sampler is %s, which reads %s, but the graph has none: expected a column \"%s\" in "
+        "the table of edges, a file %s.npy beside it, or another sampler",
+        sampler->name, of->plural, of->what, of->file);
 }
 
-/* What the sampler draws by. */
+/* Checks the columns that the sampler draws by. */
 static enum error_code check_sampler(const struct pipeline_settings *settings,
                                      const struct dataset_schema *schema, struct error *err)
 {
@@ -131,7 +132,7 @@ static enum error_code check_features(const struct pipeline_settings *settings,
 static enum error_code refuse_negative(const struct dataset_schema *schema, struct error *err)
 {
     char range[64] = "";
-    if (schema->weight_most > 0) /* not of an earlier release */
+    if (schema->weight_most > 0) /* unknown in a dataset of an earlier release */
         (void)snprintf(range, sizeof range, " (of sizes from %.10g to %.10g)", schema->weight_least,
                        schema->weight_most);
     return error_set(err, ERROR_INPUT,

@@ -11,7 +11,7 @@ enum error_code embedding_tensors_of(const struct pipeline_settings *settings,
     return ERROR_NONE;
 }
 
-/* Nodes of its type in the parts before `part`. */
+/* Returns the number of nodes of its type in the parts before `part`. */
 static uint32_t rows_before(const struct embedding_tensor *tensor,
                             const struct partition_book *book, int part)
 {

@@ -1,11 +1,12 @@
 /*
- * embedding_shards - how the rows of each learnable tensor (embedding_tensors.h) are cut into shards: its partition policy.
+ * embedding_shards - how the rows of each learnable tensor (embedding_tensors.h) are cut into
+ * shards: the partition policy.
  *
- * A row is named by the number of its node among those of the type (store/records/type_ranges.h), which with one type is the
- * partition id. Shards are numbered through all tensors.
+ * A row has the number of its node among the nodes of its type (store/records/type_ranges.h). With
+ * one type that is the partition id. Shards are numbered through all tensors.
  *
- * A shard is what one unit of seal-rows writes. Which worker does it is no part of the policy, and neither is any number: a
- * row becomes the same under every policy.
+ * A unit of seal-rows writes one shard. The policy says neither which worker does it nor what is
+ * computed: a row becomes the same under every policy.
  */
 #ifndef STAGES_PLAN_EMBEDDING_SHARDS_H
 #define STAGES_PLAN_EMBEDDING_SHARDS_H
@@ -17,17 +18,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The tensors of a run on that partition. Fails as embedding_tensors_of_types(). */
+/* Sets *out to the tensors of a run on that partition. Fails as embedding_tensors_of_types(). */
 MUST_CHECK enum error_code embedding_tensors_of(const struct pipeline_settings *settings,
                                                 const struct partition_book *book,
                                                 struct embedding_tensors *out, struct error *err);
-/* How many rows it has: the nodes of its type. */
+/* Returns the number of rows of the tensor: the number of nodes of its type. */
 uint32_t embedding_tensor_rows(const struct embedding_tensor *tensor,
                                const struct partition_book *book);
 
-/* The rows of one shard: of those first .. end - 1 each `stride`-th. */
+/* The rows of one shard: every `stride`-th of the rows first .. end - 1. */
 struct embedding_shard {
-    int tensor; /* its place among those of the run */
+    int tensor; /* its index among the tensors of the run */
     uint32_t first, end, stride;
 };
 

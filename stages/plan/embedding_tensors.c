@@ -27,7 +27,7 @@ static int32_t shards_of(const struct embedding_tensor *tensor, int64_t wanted, 
     return part_count;
 }
 
-/* What aggregate's settings say of all tensors. */
+/* Returns a tensor with the settings of aggregate that hold for all tensors. */
 static struct embedding_tensor tensor_of(const struct pipeline_settings *settings, uint32_t type,
                                          uint32_t width, int32_t part_count)
 {
@@ -58,9 +58,9 @@ struct embedding_tensors embedding_tensors_plain(const struct pipeline_settings 
     return out;
 }
 
-/* --- of node types --- */
+/* --- entries for node types --- */
 
-/* "author: 64" */
+/* Parses "author: 64". */
 static enum error_code width_of(const struct named_entry *entry, uint32_t *width, struct error *err)
 {
     int64_t value = 0;
@@ -74,7 +74,7 @@ static enum error_code width_of(const struct named_entry *entry, uint32_t *width
     return ERROR_NONE;
 }
 
-/* "author: hash 8" */
+/* Parses "author: hash 8". */
 static enum error_code policy_of(const struct named_entry *entry, enum embedding_policy *policy,
                                  int64_t *shards, struct error *err)
 {
@@ -102,7 +102,7 @@ static enum error_code policy_of(const struct named_entry *entry, enum embedding
     return ERROR_NONE;
 }
 
-/* "author: 0.05" */
+/* Parses "author: 0.05". */
 static enum error_code rate_of(const struct named_entry *entry, double *rate, struct error *err)
 {
     if (entry->name_size > 0 && text_double(entry->value, entry->value_size, rate) && *rate >= 0 &&
@@ -150,7 +150,7 @@ static enum error_code find_widths(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* tensor [type_count] gets what aggregate.type_embedding_policy says. */
+/* Sets the policies of aggregate.type_embedding_policy in tensor [type_count]. */
 static enum error_code find_policies(const struct pipeline_settings *settings,
                                      const char (*type_name)[RELATION_NAME_SIZE],
                                      uint32_t type_count, int32_t part_count,
@@ -175,7 +175,7 @@ static enum error_code find_policies(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* Likewise aggregate.type_embedding_rate. */
+/* Sets the rates of aggregate.type_embedding_rate in tensor [type_count]. */
 static enum error_code find_rates(const struct pipeline_settings *settings,
                                   const char (*type_name)[RELATION_NAME_SIZE], uint32_t type_count,
                                   struct embedding_tensor *tensor, struct error *err)

@@ -30,7 +30,7 @@ static const char *c_library(void)
 #endif
 }
 
-/* "OpenBLAS 0.3.21" of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...". */
+/* Returns the length of "OpenBLAS 0.3.21" in "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...". */
 static int name_and_version(const char *text)
 {
     const size_t name = strcspn(text, " ");
@@ -48,7 +48,7 @@ void environment_text(bool portable, const char *core, char text[ENVIRONMENT_TEX
                    c_library(), COMPILER);
 }
 
-/* The line of `text` that starts with the word at `name` [size] and a blank, or "". */
+/* Returns the line of `text` that starts with the word at `name` [size] and a blank, or "". */
 static const char *line_of(const char *text, const char *name, size_t size)
 {
     while (*text) {
@@ -97,7 +97,7 @@ bool environment_difference(const char *theirs, const char *here,
         line += size;
         line += *line == '\n';
     }
-    if (at == 0) /* what is there alone */
+    if (at == 0) /* lines that only this process has */
         (void)snprintf(out, ENVIRONMENT_DIFFERENCE_SIZE, "other facts than here");
     return true;
 }

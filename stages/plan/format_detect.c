@@ -22,7 +22,7 @@ static int64_t place_of(const struct dataset_format *format)
     return format - dataset_formats;
 }
 
-/* The format of tables of edges, which any file of text may be. */
+/* Returns the format of tables of edges, which any text file may be. */
 static const struct dataset_format *table_format(void)
 {
     const struct dataset_format *format = dataset_formats;
@@ -34,8 +34,8 @@ static const struct dataset_format *table_format(void)
 /* --- folders --- */
 
 struct look {
-    const struct dataset_format *found, *other; /* the first, and another one */
-    char name[128];                             /* of the file that shows the first */
+    const struct dataset_format *found, *other; /* the first format found, and another one */
+    char name[128];                             /* of the file that shows the first format */
 };
 
 static bool is_sign_of(const struct dataset_format *format, const char *name)
@@ -60,7 +60,7 @@ static enum error_code look_at(void *context, const char *name, struct error *er
     return ERROR_NONE;
 }
 
-/* "meta.json (folder), a folder raw (ogb) or node.dat (hgb)" */
+/* Lists the signs: "meta.json (folder), a folder raw (ogb) or node.dat (hgb)". */
 static void list_signs(char *out, size_t size)
 {
     size_t at = 0;
@@ -89,7 +89,7 @@ static enum error_code detect_folder(const char *path, int64_t *format, char *se
     list_signs(known, sizeof known);
     if (!look.found)
         return error_set(err, ERROR_INPUT,
-                         "%s: ingest.format is auto, and nothing in this folder says what it is: "
+                         "%s: ingest.format is auto, and nothing in this folder shows its format: "
                          "expected %s, or one file as ingest.path",
                          path, known);
     if (look.other)
@@ -115,7 +115,7 @@ static bool is_called(const char *path, const char *const *endings)
     return false;
 }
 
-/* Goes by the first bytes, and, if they say nothing, by the name. */
+/* Detects the format by the first bytes or, if they are not known, by the name. */
 static enum error_code detect_file(const char *path, int64_t *format, char *seen, struct error *err)
 {
     char first[FILE_KIND_BYTES];
@@ -151,7 +151,7 @@ struct first_file {
     char *seen;
 };
 
-/* The first of several files says what they are; only edges of text may be several. */
+/* Detects the format of several files by the first one, and refuses any but tables of edges. */
 static enum error_code detect_one(void *context, const char *path, size_t index, struct error *err)
 {
     struct first_file *first = context;
@@ -183,7 +183,7 @@ enum error_code format_detect(const char *path, int64_t *format, char seen[FORMA
     return rc;
 }
 
-/* Edges of text may lie in several files, and tables of nodes beside them; arrays may not. */
+/* Refuses lists of files, except edges as text and tables of nodes beside them. */
 static enum error_code check_lists(const struct pipeline_settings *settings, struct error *err)
 {
     const char *features = settings->ingest.features.path, *at = NULL, *item = NULL;

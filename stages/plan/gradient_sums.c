@@ -2,13 +2,13 @@
 
 #include "common/base/error.h"
 
-/* Groups that `inputs` things are added in. */
+/* Returns the number of groups in which `inputs` inputs are added. */
 static int32_t groups_of(const struct schedule *s, int32_t inputs)
 {
     return s->fan_in > 0 ? (inputs + s->fan_in - 1) / s->fan_in : 1;
 }
 
-/* A level, and how many groups come before it. */
+/* A level of the tree, and the number of groups on lower levels. */
 struct level {
     int number;
     int32_t inputs, groups, before;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_LENGTH = 40 }; /* of a long name, so much stands in ids */
+enum { NAME_LENGTH = 40 }; /* an id has at most so many bytes of a long name */
 
 const char *identity_digits_of(const char *id)
 {
@@ -19,7 +19,7 @@ enum error_code identity_find(struct store *store, const char *digits, const cha
     const struct key key = key_current("id", digits);
     const enum error_code rc = store_switch_get(store, key.text, id, ID_SIZE, err);
     if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND && rc != ERROR_CORRUPT)
-        return rc; /* a damaged switch is as good as none: identity_note() sets it anew */
+        return rc; /* a damaged ref counts as missing: identity_note() sets it again */
     if (rc == ERROR_NONE && strcmp(identity_digits_of(id), digits) == 0)
         return ERROR_NONE;
     const int size = snprintf(id, ID_SIZE, "%.*s-%s", NAME_LENGTH, name, digits);
@@ -30,12 +30,12 @@ enum error_code identity_find(struct store *store, const char *digits, const cha
 enum error_code identity_note(struct store *store, const char *id, struct error *err)
 {
     const struct key key = key_current("id", identity_digits_of(id));
-    /* The last writer may win: two pipelines of different names may both have made what the digits
-     * stand for, and each name serves. */
+    /* The last writer may win: two pipelines of different names may both have made the thing with
+     * these digits, and either name serves. */
     return store_switch_set(store, key.text, id, err);
 }
 
-/* The settings of `part` and what else counts. */
+/* Finds the id of the thing that the settings of `parts`, the seed and `origin` identify. */
 static enum error_code find_by(struct store *store, const char *kind,
                                const struct pipeline_settings *settings, unsigned parts,
                                const char *origin, char id[ID_SIZE], struct error *err)
@@ -51,7 +51,7 @@ static enum error_code find_by(struct store *store, const char *kind,
     return identity_find(store, digits, settings->name, id, err);
 }
 
-/* The checksum of the file that a setting names. */
+/* Computes the checksum of the file that a setting names. */
 static enum error_code content_of(const char *path, const char *setting,
                                   char text[CHECKSUM_TEXT_SIZE], struct error *err)
 {

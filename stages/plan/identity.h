@@ -1,22 +1,23 @@
 /*
- * identity - what datasets, partitions and runs are called: <name>-<16 hexadecimal digits>.
+ * identity - the ids of datasets, partitions and runs: <name>-<16 hexadecimal digits>.
  *
- * The digits decide. They are a hash of the content that the thing is made from and of those settings that it is
- * part of (pipeline_settings_identity()):
+ * The digits identify the thing. They are a hash of the content that it is made from and of the
+ * settings that it depends on (pipeline_settings_identity()):
  *
- *   dataset    the input's files, settings of the dataset, the seed when random features or a generator use it
- *   partition  the dataset's digits, settings of the partition, the contents of an assignment file and of loads, the seed
- *              unless the parts come from a file
+ *   dataset    the input's files, settings of the dataset, the seed if random features or a
+ *              generator use it
+ *   partition  the dataset's digits, settings of the partition, the contents of an assignment file
+ *              and of loads, the seed unless the parts come from a file
  *   run        the partition's digits, settings of training and of its target, the seed
  *
  * Outputs have no id of their own (stages/plan/identity_digits.h).
  *
- * So the path of an input, the working directory, the name of the pipeline, settings of later stages and those
- * that a later release adds (at their defaults) do not count.
+ * So an id does not depend on the path of an input, the working directory, the name of the
+ * pipeline, settings of later stages, and settings that a later release adds (at their defaults).
  *
- * The name in front is for people: that of the pipeline that made the thing first. The switch current/id/<digits>
- * has the whole id, so that a pipeline of another name finds it. Were that switch lost, the thing would be made once
- * more under the other name, nothing worse.
+ * The name is for people: it is the name of the pipeline that made the thing first. The ref
+ * current/id/<digits> has the whole id, so that a pipeline of another name finds it. If that ref is
+ * lost, the thing is made once more under the other name, which does no harm.
  */
 #ifndef STAGES_PLAN_IDENTITY_H
 #define STAGES_PLAN_IDENTITY_H
@@ -27,26 +28,27 @@
 #include "store/objects/keys.h"
 #include "store/objects/store.h"
 
-/* What stands behind the last '-' of an id. Borrowed from it. */
+/* Returns the text after the last '-' of an id. It is borrowed from `id`. */
 const char *identity_digits_of(const char *id);
-/* The id under which the store knows these digits, or else <name>-<digits>. */
+/* Sets `id` to the id under which the store knows these digits, or to <name>-<digits> if it does
+ * not know them. */
 MUST_CHECK enum error_code identity_find(struct store *store, const char *digits, const char *name,
                                          char id[ID_SIZE], struct error *err);
-/* Makes the store know it. */
+/* Stores the id under its digits, so that identity_find() finds it. */
 MUST_CHECK enum error_code identity_note(struct store *store, const char *id, struct error *err);
 
-/* The id of the partition that the settings make of a dataset.
- * Fails: ERROR_NOT_FOUND and ERROR_IO for the files of assignment and loads. */
+/* Computes the id of the partition that the settings make of a dataset. Fails: ERROR_NOT_FOUND and
+ * ERROR_IO for the files of assignment and loads. */
 MUST_CHECK enum error_code identity_partition(struct store *store,
                                               const struct pipeline_settings *settings,
                                               const char *dataset_id, char id[ID_SIZE],
                                               struct error *err);
-/* The id of the run that the settings make on a partition. */
+/* Computes the id of the run that the settings make on a partition. */
 MUST_CHECK enum error_code identity_run(struct store *store,
                                         const struct pipeline_settings *settings,
                                         const char *partition_id, char id[ID_SIZE],
                                         struct error *err);
-/* Reads a switch that names something by its id: "" if it is not set, or is damaged. */
+/* Reads a ref that names something by its id; "" if it is not set, or is damaged. */
 MUST_CHECK enum error_code identity_named(struct store *store, const struct key *key,
                                           char id[ID_SIZE], struct error *err);
 

@@ -60,7 +60,8 @@ void link_rows_close(struct link_rows *rows)
     *rows = (struct link_rows){0};
 }
 
-/* Rows of nodes of one type, by number, to where `place` says; NULL: one after the other. */
+/* Fetches rows of nodes of one type, by number, and writes row i to place[i]; place NULL: row after
+ * row. */
 static enum error_code fetch_type(const struct link_rows *rows, uint32_t type,
                                   const uint32_t *number, const uint32_t *place, size_t count,
                                   float *out, struct error *err)

@@ -27,7 +27,7 @@ static bool grows(const struct loss_record *record)
     double start = record->previous, last = record->previous;
     for (uint64_t q = 0; q < quarters; q++) {
         const double loss = mean_of(rounds, q * count / quarters, (q + 1) * count / quarters);
-        if (!isfinite(loss) || loss <= last) /* false where `last` is NaN */
+        if (!isfinite(loss) || loss <= last) /* false if `last` is NaN */
             return false;
         start = isnan(start) ? loss : start;
         last = loss;
@@ -45,12 +45,10 @@ const char *loss_warning_text(unsigned warning, double loss, char text[LOSS_WARN
 {
     if (warning == LOSS_IS_LARGE)
         (void)snprintf(text, LOSS_WARNING_SIZE,
-                       "the loss is %.3g, above 1,000,000: this usually comes of edge "
-                       "weights or features "
-                       "of very different sizes; write `weight_scale: log` or `standardise: true` "
-                       "below `ingest:`, "
-                       "`edge_weights: false` below `train-step:`, or a smaller `learning_rate` "
-                       "below `aggregate:`",
+                       "the loss is %.3g, above 1,000,000: the usual cause is edge weights or "
+                       "features of very different sizes; write `weight_scale: log` or "
+                       "`standardise: true` below `ingest:`, `edge_weights: false` below "
+                       "`train-step:`, or a smaller `learning_rate` below `aggregate:`",
                        loss);
     else
         (void)snprintf(

@@ -1,17 +1,17 @@
 /*
- * loss_warning - a training loss that shows that something is wrong with the data or the settings,
- * long before it is no number.
+ * loss_warning - finds a training loss that shows that the data or the settings are wrong, long
+ * before it becomes NaN.
  *
  *   large    the mean loss since the last snapshot, or that of validation, is above 1,000,000.
  *            Losses of numbers (l1, l2, huber) are as large as the squares of their labels, and are
- *            not looked at.
+ *            not checked.
  *   growing  the loss grew through a whole epoch. The epoch is cut into four quarters of its rounds
- *            (fewer where it has fewer rounds); the mean loss of each is above that of the one
+ *            (fewer if it has fewer rounds); the mean loss of each is above that of the one
  *            before it, the first is above the loss of the last snapshot, and the last is above 1
- *            and more than half as large again as where the growth began.
+ *            and more than 1.5 times the loss at which the growth began.
  *
- * Each is told once a run: in the log of checkpoint, in the snapshot's line of metrics.jsonl, and
- * by the driver.
+ * Each warning is given once a run: in the log of checkpoint, in the snapshot's line of
+ * metrics.jsonl, and by the driver.
  */
 #ifndef STAGES_PLAN_LOSS_WARNING_H
 #define STAGES_PLAN_LOSS_WARNING_H
@@ -26,14 +26,15 @@ enum { LOSS_IS_LARGE = 1, LOSS_GROWS = 2, LOSS_WARNING_COUNT = 2, LOSS_WARNING_S
 struct loss_record {
     const double *rounds; /* [count, PROGRESS_COUNT] since the last snapshot, oldest first */
     uint64_t count, rounds_per_epoch;
-    double loss;     /* the larger of their mean and that of validation; NaN: there is none */
-    double previous; /* the same of the last snapshot; NaN: there is none */
+    /* The larger of their mean and the loss of validation; NaN: there is none. */
+    double loss;
+    double previous; /* the same for the last snapshot; NaN: there is none */
     bool is_of_numbers;
 };
 
-/* Returns what is wrong as a sum of the values above. */
+/* Returns the warnings as a sum of the values above. */
 unsigned loss_warning_find(const struct loss_record *record);
-/* Writes a sentence about one of them. `loss` is the larger loss of a snapshot, of training and
+/* Writes a sentence about one warning. `loss` is the larger loss of a snapshot, of training and
  * validation. Returns `text`. */
 const char *loss_warning_text(unsigned warning, double loss, char text[LOSS_WARNING_SIZE]);
 

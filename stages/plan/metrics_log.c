@@ -52,7 +52,7 @@ void metrics_log_add_snapshot(struct json_writer *log, const struct snapshot *sn
     json_put_raw(log, "\n");
 }
 
-/* --- lines that are known --- */
+/* --- lines in memory --- */
 
 void metrics_lines_reset(struct metrics_lines *lines)
 {
@@ -86,7 +86,7 @@ enum error_code metrics_lines_add(struct metrics_lines *lines, const struct snap
 
 /* --- the file --- */
 
-/* Text that grows at either end. */
+/* A text that grows at its beginning. */
 struct pieces { /* {0} is empty */
     char *text;
     size_t size, capacity;
@@ -107,7 +107,7 @@ static enum error_code put_before(struct pieces *pieces, const char *text, size_
     return ERROR_NONE;
 }
 
-/* The version in a snapshot's line, or -1 for another line. */
+/* Returns the version in a snapshot's line, or -1 for another line. */
 static int64_t snapshot_of_line(const char *line, size_t size)
 {
     static const char start[] = "{\"snapshot\":";
@@ -131,7 +131,8 @@ size_t metrics_log_end_of_snapshot(const char *text, int64_t version)
     return 0;
 }
 
-/* The last snapshot that `text` tells of, or -1, and the end of its line. */
+/* Returns the last snapshot that `text` has a line of, or -1, and sets *end to the end of its
+ * line. */
 static int64_t last_snapshot(const char *text, size_t size, size_t *end)
 {
     int64_t last = -1;
@@ -152,8 +153,8 @@ static int64_t last_snapshot(const char *text, size_t size, size_t *end)
     return last;
 }
 
-/* The lines of `version` and of the snapshots before it down to `last`, which is left out. One that was
- * pruned is in the file, or else its lines are gone. */
+/* Collects the lines of `version` and of the snapshots before it, down to `last`, which is left
+ * out. A snapshot that was pruned has its lines in the file; otherwise they are lost. */
 static enum error_code collect(struct store *store, const char *run_id, int64_t version,
                                int64_t last, const struct metrics_lines *known, struct pieces *out,
                                struct error *err)

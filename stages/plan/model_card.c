@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    SCALING_TEXT_MAX = 400000, /* the header of a model's file has a limit */
+    SCALING_TEXT_MAX = 400000, /* the header of a model file has a size limit */
     CARD_SETTINGS =
         SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING | SETTING_OF_TARGET
 };
@@ -26,7 +26,7 @@ void model_card_release(struct model_card *card)
     card->class_weight = NULL;
 }
 
-/* --- of a run --- */
+/* --- from a run --- */
 
 static enum error_code copy_statistics(const struct feature_statistics *from,
                                        struct feature_scaling *out, struct error *err)
@@ -47,7 +47,7 @@ static enum error_code copy_statistics(const struct feature_statistics *from,
     return rc;
 }
 
-/* One more, of a node type with features. */
+/* Adds the scaling of one more node type with features. */
 static enum error_code read_type(struct model_card *card, struct store *store, uint32_t type,
                                  struct feature_scaling *out, struct error *err)
 {
@@ -55,9 +55,8 @@ static enum error_code read_type(struct model_card *card, struct store *store, u
     enum error_code rc = feature_statistics_get(store, card->dataset.id, type, &statistics, err);
     if (rc == ERROR_NOT_FOUND)
         return error_set(err, rc,
-                         "dataset %s does not say by what its features were scaled, as an "
-                         "earlier release made it: " ADVICE
-                         "run the pipeline of the model in a new folder",
+                         "dataset %s does not say how its features were scaled, because an earlier "
+                         "release made it: " ADVICE "run the pipeline of the model in a new folder",
                          card->dataset.id);
     if (rc == ERROR_NONE)
         rc = copy_statistics(&statistics, out, err);
@@ -96,7 +95,7 @@ static enum error_code read_encoding(struct model_card *card, struct store *stor
     if (rc == ERROR_NONE)
         rc = json_writer_finish(&text, err);
     column_encoding_release(&encoding);
-    card->encoding = text.text; /* taken over; NULL when there is none */
+    card->encoding = text.text; /* ownership moves to the card; NULL if there is none */
     return rc;
 }
 
@@ -107,7 +106,7 @@ enum error_code model_card_of_run(struct model_card *out, struct store *store,
     struct run_loss loss = {0};
     out->settings = *settings;
     out->book = *book;
-    out->book.view = (struct record_view){0}; /* the caller's */
+    out->book.view = (struct record_view){0}; /* the caller owns it */
     enum error_code rc = dataset_schema_get(store, book->dataset_id, &out->dataset, err);
     if (rc == ERROR_NONE)
         rc = read_scaling(out, store, err);
@@ -115,7 +114,7 @@ enum error_code model_card_of_run(struct model_card *out, struct store *store,
         rc = read_encoding(out, store, err);
     if (rc == ERROR_NONE)
         rc = run_loss_init(&loss, store, settings, book, err);
-    out->class_weight = loss.class_weight; /* taken over */
+    out->class_weight = loss.class_weight; /* ownership moves to the card */
     return rc;
 }
 
@@ -201,7 +200,7 @@ enum error_code model_card_text(struct store *store, const struct pipeline_setti
     rc = model_card_of_run(card, store, settings, book, &unsaid);
     if (rc == ERROR_NONE)
         rc = model_card_print(card, out, err);
-    else if (rc == ERROR_NOT_FOUND) /* the model is whole without */
+    else if (rc == ERROR_NOT_FOUND) /* the model works without a card */
         rc = ERROR_NONE;
     else
         *err = unsaid;

@@ -1,15 +1,22 @@
 /*
- * model_card - what has to be known of a trained model to apply it to another graph: the schema of the graph that it was trained on,
- * by what its features were scaled, the settings, and what classes weigh.
+ * model_card - everything that is needed to apply a trained model to another graph: the schema of
+ * the graph that it was trained on, the scaling of its features, the settings, and the weights of
+ * classes.
  *
- * It is made of a run, and goes with the model's file as the text "card" of its metadata, so that the file is enough:
+ * It is made from a run and is stored in the model's file as the text "card" of its metadata, so
+ * that the file is enough:
  *
  *   {"name", "settings": lines of what differs from the defaults, without paths,
  *    "task", "class_count", "feature_dim", "feature_origin", "edge_columns": {column: width},
- *    "node_types": [{"name", "feature_dim"}], "relations": [{"name", "source", "target"}], "target_type",    of graphs with relations
- *    "feature_scaling": text (common/formats/feature_scaling.h), or null where it is too long for the file,   of scaled features
- *    "column_encoding": text (common/formats/column_encoding.h), or null where it is too long,               of words and encoded columns
- *    "class_weights": [numbers]}                                                                             where classes have them
+ *    for graphs with relations:
+ *    "node_types": [{"name", "feature_dim"}], "relations": [{"name", "source", "target"}],
+ *    "target_type",
+ *    for scaled features, a text (common/formats/feature_scaling.h):
+ *    "feature_scaling", null if it is too long for the file,
+ *    for words and encoded columns, a text (common/formats/column_encoding.h):
+ *    "column_encoding", null if it is too long,
+ *    if classes have weights:
+ *    "class_weights": [numbers]}
  */
 #ifndef STAGES_PLAN_MODEL_CARD_H
 #define STAGES_PLAN_MODEL_CARD_H
@@ -21,11 +28,12 @@
 #include "store/records/dataset_schema.h"
 #include "store/records/partition_book.h"
 
-struct model_card { /* {0} is empty; large for a stack */
+struct model_card { /* {0} is empty; too large for a stack */
     struct pipeline_settings settings;
-    struct dataset_schema
-        dataset;                /* without counts of nodes and edges when it was read from a text */
-    struct partition_book book; /* borrows: of a run its book's arrays, else the three below */
+    /* Without counts of nodes and edges if it was read from a text. */
+    struct dataset_schema dataset;
+    /* Borrows the arrays of a run's book, or else the three below. */
+    struct partition_book book;
     char type_name[NODE_TYPE_COUNT_MAX][TYPE_NAME_SIZE];
     uint32_t type_dim[NODE_TYPE_COUNT_MAX];
     struct relation relation[EDGE_TYPE_COUNT_MAX];
@@ -34,20 +42,22 @@ struct model_card { /* {0} is empty; large for a stack */
     double *class_weight; /* [book.class_count], owned, or NULL */
 };
 
-/* Of a run. Fails: ERROR_NOT_FOUND for a dataset of an earlier release, which does not say by what its features were
- * scaled; as the store does. */
+/* Makes the card of a run. Fails: ERROR_NOT_FOUND for a dataset of an earlier release, which does
+ * not say how its features were scaled; as the store does. */
 MUST_CHECK enum error_code model_card_of_run(struct model_card *out, struct store *store,
                                              const struct pipeline_settings *settings,
                                              const struct partition_book *book, struct error *err);
-/* Appends the text. Fails: ERROR_NO_MEMORY. */
+/* Appends the card's text. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code model_card_print(const struct model_card *card, struct json_writer *out,
                                             struct error *err);
-/* Both at once, for a file of the run's model. A dataset that cannot say it all gives "". Owns: *out; json_writer_release(). */
+/* Does both for the model file of a run. A dataset that does not have all of it gives "". Owns:
+ * *out; json_writer_release(). */
 MUST_CHECK enum error_code model_card_text(struct store *store,
                                            const struct pipeline_settings *settings,
                                            const struct partition_book *book,
                                            struct json_writer *out, struct error *err);
-/* `name` stands in messages. Fails: ERROR_INPUT with what was expected. */
+/* Reads a card from its text. `name` is its name in messages. Fails: ERROR_INPUT with what was
+ * expected. */
 MUST_CHECK enum error_code model_card_parse(struct model_card *out, const char *text,
                                             const char *name, struct error *err);
 void model_card_release(struct model_card *card);

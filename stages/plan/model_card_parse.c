@@ -1,4 +1,5 @@
-/* A card out of the text in a model's file, which anybody may have written. */
+/* Reads a card from the text in a model file. Anybody may have written that text, so every value is
+ * checked. */
 #include "common/base/memory.h"
 #include "stages/plan/model_card.h"
 
@@ -173,7 +174,7 @@ static enum error_code take_scaling(const struct reader *r)
         return ERROR_NONE;
     if (!text)
         return error_set(r->err, ERROR_INPUT,
-                         "%s does not say by what the model's features were scaled: expected the "
+                         "%s does not say how the model's features were scaled: expected the "
                          "folder of the run that trained it instead",
                          r->name);
     const size_t size = strlen(text) + 1;
@@ -191,7 +192,7 @@ static enum error_code take_encoding(const struct reader *r)
         return ERROR_NONE;
     if (!text)
         return error_set(r->err, ERROR_INPUT,
-                         "%s does not say what the model's columns were encoded by: expected the "
+                         "%s does not say how the model's columns were encoded: expected the "
                          "folder of the run that trained it instead",
                          r->name);
     const size_t size = strlen(text) + 1;

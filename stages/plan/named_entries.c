@@ -27,7 +27,7 @@ bool named_entry_word(const char **text, size_t *size, char separator, const cha
     return true;
 }
 
-/* Reads 'name' or 'name': value. False if the entry has no such name. */
+/* Reads 'name' or 'name': value. Returns false if the entry has no such name. */
 static bool take_quoted(const char **text, struct named_entry *out)
 {
     const char *begin = *text + strspn(*text, " ");

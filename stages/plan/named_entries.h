@@ -1,12 +1,12 @@
 /*
- * named_entries - settings that say something of some types or relations of a graph, each by its
- * name.
+ * named_entries - parses settings that have an entry, by name, for some types or relations of a
+ * graph.
  *
  *     cites: 15,10; rev_writes: 5,0
  *
  * The last colon of an entry ends the name, so names may have colons. A name in single quotes ends
- * at the second of them, and may have semicolons, too: `':LABEL'`, `'a;b': log`. Blanks around
- * names and values do not count.
+ * at the second quote, and may have semicolons, too: `':LABEL'`, `'a;b': log`. Blanks around names
+ * and values do not count.
  */
 #ifndef STAGES_PLAN_NAMED_ENTRIES_H
 #define STAGES_PLAN_NAMED_ENTRIES_H
@@ -16,7 +16,8 @@
 
 struct named_entry { /* borrows from the setting's text */
     const char *text;
-    size_t size; /* of all of it, for messages: print at most NAMED_ENTRY_SHOWN */
+    /* Size of the whole entry, for messages: print at most NAMED_ENTRY_SHOWN bytes. */
+    size_t size;
     const char *name;
     size_t name_size; /* 0: the entry has no name */
     const char *value;
@@ -25,14 +26,15 @@ struct named_entry { /* borrows from the setting's text */
 
 enum { NAMED_ENTRY_SHOWN = 80 };
 
-/* Takes the next entry off `*text`; false at the end. */
+/* Takes the next entry off `*text`. Returns false at the end. */
 bool named_entry_next(const char **text, struct named_entry *out);
-/* Whether that is its name. */
+/* Returns whether `name` is the name of the entry. */
 bool named_entry_is(const struct named_entry *entry, const char *name);
-/* The next word of `*text` [*size], up to `separator`, without blanks; false at the end. */
+/* Takes the next word of `*text` [*size], up to `separator`, without the blanks around it. Returns
+ * false at the end. */
 bool named_entry_word(const char **text, size_t *size, char separator, const char **word,
                       size_t *word_size);
-/* As the precision of a %.*s. */
+/* Returns the precision with which %.*s prints at most NAMED_ENTRY_SHOWN bytes. */
 int named_entry_shown(size_t size);
 
 #endif

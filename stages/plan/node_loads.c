@@ -104,10 +104,10 @@ struct reading {
     struct line_reader *lines;
     const struct node_ids *ids;
     struct node_loads *loads;
-    struct id_field id; /* of the node whose line is next */
+    struct id_field id; /* of the node that the next line must name */
 };
 
-/* Of what a message shows: its first line, cut when it is long. */
+/* Returns how many bytes of a text a message shows: its first line, cut if it is long. */
 static int shown(const char *text, size_t size)
 {
     const char *end = memchr(text, '\n', size);
@@ -137,7 +137,8 @@ static enum error_code read_header(struct reading *r, struct error *err)
                      header, header, of_times, shown(line.text, line.size), line.text);
 }
 
-/* What stands in place of the id of a node, up to the first comma, is shown as it is. */
+/* Refuses a line of another node. The message shows the text up to the first comma as it is in the
+ * file. */
 static enum error_code another_node(const struct reading *r, const struct text_line *line,
                                     uint32_t node, struct error *err)
 {
@@ -173,7 +174,7 @@ static enum error_code read_numbers(const struct reading *r, const struct text_l
     return ERROR_NONE;
 }
 
-/* An id in quotes may have line ends. */
+/* Reads the next row. An id in quotes may contain line ends. */
 static enum error_code next_row(const struct reading *r, struct text_line *line, bool *found,
                                 struct error *err)
 {

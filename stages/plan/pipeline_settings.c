@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The setting whose name without its section is `name`, or nearly; NULL when there is none. */
+/* Returns the setting whose name without its section is `name`, or nearly; NULL if there is
+ * none. */
 static const char *in_a_section(const char *name)
 {
     const char *keys[SETTING_COUNT_MAX] = {0}, *names[SETTING_COUNT_MAX] = {0};
@@ -29,7 +30,8 @@ static const char *in_a_section(const char *name)
     return NULL;
 }
 
-/* The number of layers is no setting of its own, and most people look for one. */
+/* Returns whether `name` asks for a number of layers. No such setting exists, but most people look
+ * for one. */
 static bool names_layers(const char *name)
 {
     const char *dot = strchr(name, '.');
@@ -78,7 +80,8 @@ enum error_code pipeline_settings_assign(struct pipeline_settings *settings, con
     return setting_assign_text(spec, settings, value, &source, err);
 }
 
-/* Relative to the pipeline file, or to the working directory for none. An address in S3 is absolute already. */
+/* Makes a path absolute. It is relative to the folder of the pipeline file, or without a file to
+ * the working directory. An address in S3 is absolute already. */
 static enum error_code resolve_path(const char *path, const char *pipeline_file,
                                     char absolute[FILE_PATH_SIZE], struct error *err)
 {
@@ -103,7 +106,7 @@ static enum error_code too_long(const char *path, const char *pipeline_file, str
                      file_pattern_is_list(path) ? "; a pattern such as part-*.csv is shorter" : "");
 }
 
-/* Makes a path setting absolute, and so each item of a list. */
+/* Makes a path setting absolute, or each item of a list of paths. */
 static enum error_code resolve_setting(char setting[SETTING_PATH_SIZE], const char *pipeline_file,
                                        struct error *err)
 {
@@ -130,7 +133,7 @@ static enum error_code resolve_setting(char setting[SETTING_PATH_SIZE], const ch
         used += (size_t)added;
     }
     if (is_list && used)
-        all[used] = ']'; /* zeros are behind it */
+        all[used] = ']'; /* the bytes behind it are 0 */
     must(text_copy(setting, SETTING_PATH_SIZE, all));
     return ERROR_NONE;
 }
@@ -162,14 +165,15 @@ static enum error_code default_name(struct pipeline_settings *settings, const ch
     return ERROR_NONE;
 }
 
-/* A pipeline file that is being read. */
+/* A pipeline file while it is read. */
 struct loader {
     struct pipeline_settings *settings;
     struct setting_source source;
-    int lines[SETTING_COUNT_MAX]; /* of setting_table: where each was given; 0: not yet */
+    int lines[SETTING_COUNT_MAX]; /* [setting_table] the line on which each setting was given; 0:
+                                   * not yet */
 };
 
-/* A setting, or a section of them. */
+/* Reads a setting, or a section of settings. */
 static enum error_code load_member(struct loader *loader, const struct yaml_node *node,
                                    const char *name, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* What is right for one setting and wrong beside another. */
+/* Rules for settings that are right alone and wrong beside another setting. */
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/formats/time_text.h"
@@ -18,13 +18,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether the input itself may have negatives of its held-out edges. */
+/* Returns whether the input itself may contain negatives of its held-out edges. */
 static bool may_have_negatives(const struct pipeline_settings *s)
 {
     return pipeline_may_have_edge_splits(s) && dataset_format_has(s, FORMAT_HAS_NEGATIVES);
 }
 
-/* The edges that are held out of what messages travel over. */
+/* Checks the edges that are held out, so that messages do not pass along them. */
 static enum error_code check_edge_split(const struct pipeline_settings *s, struct error *err)
 {
     static const char *const names[] = {NULL, "valid_edges", "test_edges"};
@@ -62,7 +62,9 @@ static bool takes_graphs(const struct sampler *sampler)
     return sampler->takes_graphs;
 }
 
-/* Held-out edges are inferred on all that messages travel over, layer by layer. */
+/* Checks the sampler of a task of pairs: it must leave out the edges that are learnt. Held-out
+ * edges are inferred layer by layer on all edges that messages pass along, so a sampler by time
+ * suits only edges that are split by time. */
 static enum error_code check_pair_sampler(const struct pipeline_settings *s, struct error *err)
 {
     const struct sampler *sampler = pipeline_sampler(s);
@@ -98,7 +100,7 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* Edges that are not scored at their own times have no history to choose. */
+/* Checks infer.history. Only edges that are scored at their own times have a history to choose. */
 static enum error_code check_history(const struct pipeline_settings *s, struct error *err)
 {
     char names[SAMPLER_NAMES_SIZE];
@@ -112,7 +114,7 @@ static enum error_code check_history(const struct pipeline_settings *s, struct e
         sampler_names(sampler_goes_by_time, names));
 }
 
-/* The pairs that are no edges. */
+/* Checks the settings of negatives. */
 static enum error_code check_negatives(const struct pipeline_settings *s, struct error *err)
 {
     const bool by_batch =
@@ -149,15 +151,15 @@ static enum error_code check_negatives(const struct pipeline_settings *s, struct
                          s->sample.negatives, s->sample.batch_size - 1);
     if (s->train_step.loss != LOSS_AUTO)
         return error_set(err, ERROR_INVALID,
-                         "train-step.loss is %s, which is of nodes: the loss of link_prediction is "
-                         "train-step.link_loss",
+                         "train-step.loss is %s, which is for nodes: the loss of link_prediction "
+                         "is train-step.link_loss",
                          loss_name(s->train_step.loss));
     if (s->train_step.decoder == DECODER_NONE)
         return error_set(err, ERROR_INVALID, "train-step.decoder is none, expected one: dot");
     return ERROR_NONE;
 }
 
-/* What labels of edges are learnt with. */
+/* Checks the settings for labelled edges. */
 static enum error_code check_edge_labels(const struct pipeline_settings *s, struct error *err)
 {
     const char *task = task_name(s->ingest.task);
@@ -182,7 +184,7 @@ static enum error_code check_edge_labels(const struct pipeline_settings *s, stru
     return ERROR_NONE;
 }
 
-/* What graphs are learnt with. */
+/* Checks the settings for tasks of graphs. */
 static enum error_code check_graphs(const struct pipeline_settings *s, struct error *err)
 {
     const char *task = task_name(s->ingest.task);
@@ -192,7 +194,7 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
     char names[SAMPLER_NAMES_SIZE], formats[SETTING_TEXT_LONG];
     if (!of_graphs && dataset_format_has(s, FORMAT_IS_OF_GRAPHS))
         return error_set(err, ERROR_INVALID,
-                         "ingest.format is %s, which is of many graphs: expected ingest.task "
+                         "ingest.format is %s, which has many graphs: expected ingest.task "
                          "graph_classification or graph_regression",
                          dataset_format_of(s)->name);
     if (!of_graphs)
@@ -201,31 +203,31 @@ static enum error_code check_graphs(const struct pipeline_settings *s, struct er
     if (!dataset_format_has(s, FORMAT_HAS_GRAPHS))
         return error_set(err, ERROR_INVALID,
                          "ingest.task is %s, but this ingest.format does not say which graph a "
-                         "node is of: expected %s",
+                         "node is in: expected %s",
                          task, formats);
     if (s->ingest.relations)
         return error_set(err, ERROR_INVALID,
-                         "ingest.task is %s, which is of graphs of one relation: " ADVICE "write "
+                         "ingest.task is %s, which needs a graph with one relation: " ADVICE
+                         "write "
                          "`relations: false` below `ingest:`",
                          task);
     if (method != PARTITION_METIS && method != PARTITION_AUTO && method != PARTITION_RANGE)
         return error_set(err, ERROR_INVALID,
                          "partition.method cuts graphs, which %s keeps whole: expected metis, auto "
-                         "or range, all of which are ranges of graphs then, and cut no edge",
+                         "or range: all three then make ranges of graphs, and cut no edge",
                          task);
     if (!sampler->takes_graphs)
-        return error_set(
-            err, ERROR_INVALID,
-            "sample.sampler is %s, which draws other nodes than those of whole graphs, "
-            "which %s learns from: expected %s",
-            sampler->name, task, sampler_names(takes_graphs, names));
+        return error_set(err, ERROR_INVALID,
+                         "sample.sampler is %s, which draws other nodes than those of whole "
+                         "graphs, but %s learns from whole graphs: expected %s",
+                         sampler->name, task, sampler_names(takes_graphs, names));
     if (s->train_step.readout == READOUT_NONE)
         return error_set(err, ERROR_INVALID,
                          "train-step.readout is none, expected sum, mean or max");
     return ERROR_NONE;
 }
 
-/* Columns by name are those of tables of nodes. */
+/* Checks settings that name columns: only tables of nodes have such columns. */
 static enum error_code check_columns(const struct pipeline_settings *s,
                                      const struct split_shares *shares, struct error *err)
 {
@@ -267,7 +269,7 @@ static enum error_code check_time_format(const struct pipeline_settings *s, stru
                : ERROR_NONE;
 }
 
-/* The files beside an edge list, and the splits. */
+/* Checks the files beside an edge list, and the splits. */
 static enum error_code check_beside_input(const struct pipeline_settings *s, struct error *err)
 {
     static const char *const names[] = {"train", "valid", "test"};
@@ -283,7 +285,7 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     if (s->ingest.feature_ids[0] && !text_ends(s->ingest.features.path, ".npy"))
         return error_set(err, ERROR_INVALID,
                          "ingest.feature_ids is '%s', but ingest.features is no .npy file: the ids "
-                         "of a text file stand in its first column",
+                         "of a text file are in its first column",
                          s->ingest.feature_ids);
     enum error_code rc = pipeline_split_shares(s, &shares, err);
     if (rc == ERROR_NONE)
@@ -292,8 +294,8 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
         return rc;
     if (dataset_format_has(s, FORMAT_IS_GENERATED))
         return error_set(err, ERROR_INVALID,
-                         "ingest.split is '%s', but a generated graph goes by ingest.train_share "
-                         "and ingest.valid_share: " ADVICE "remove one of them",
+                         "ingest.split is '%s', but a generated graph is split by "
+                         "ingest.train_share and ingest.valid_share: " ADVICE "remove one of them",
                          s->ingest.split);
     for (size_t i = 0; i < SPLIT_SHARE_COUNT; i++)
         if (s->ingest.split_file[i][0])
@@ -304,8 +306,8 @@ static enum error_code check_beside_input(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
-/* Refuses a setting that the format of the input does not read, so that nobody believes that it
- * did something. While the format is `auto` it may be any. */
+/* Refuses a setting that the format of the input does not read, so that nobody believes that it had
+ * an effect. `auto` may become any format, so nothing is refused then. */
 static enum error_code check_format_settings(const struct pipeline_settings *s, struct error *err)
 {
     const struct dataset_format *format = dataset_format_of(s);
@@ -372,7 +374,7 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
                          "train-step.precision is bf16, expected fp32 with %s%s%s",
                          is_listed ? "these train-step.layers" : "train-step.model ",
                          is_listed ? "" : layer_names[s->train_step.layer.kind],
-                         is_listed || type->forward ? "" : " and what follows its layers");
+                         is_listed || type->forward ? "" : " and what comes after its layers");
     if (hop_count != s->sample.fanouts.count)
         return error_set(err, ERROR_INVALID,
                          "sample.fanouts has %d items, expected %d: one for each layer of the "
@@ -381,7 +383,7 @@ static enum error_code check_model(const struct pipeline_settings *s, struct err
     return ERROR_NONE;
 }
 
-/* Whether the sampler can draw what the other settings say. */
+/* Checks that the sampler can draw with the other settings. */
 static enum error_code check_sampler(const struct pipeline_settings *s, struct error *err)
 {
     const struct sampler *sampler = pipeline_sampler(s);
@@ -400,17 +402,17 @@ static enum error_code check_sampler(const struct pipeline_settings *s, struct e
                : rc;
 }
 
-/* Rows of embeddings are held in the version of the round alone, and residuals go from a round to
- * the next. */
+/* Checks what cannot work with staleness: rows of embeddings exist only in the version of the
+ * round, and a residual goes from a round to the next. */
 static enum error_code check_staleness(const struct pipeline_settings *s, struct error *err)
 {
     if (s->aggregate.staleness.value > 0 && s->train_step.gradient == GRADIENT_SPARSE)
-        return error_set(err, ERROR_INVALID,
-                         "aggregate.staleness is %" PRId64
-                         ", but with train-step.gradient: top_k a slot of a round adds what the "
-                         "one before left, and so waits for it: expected 0, or another "
-                         "train-step.gradient",
-                         s->aggregate.staleness.value);
+        return error_set(
+            err, ERROR_INVALID,
+            "aggregate.staleness is %" PRId64
+            ", but with train-step.gradient: top_k a slot adds the residual of the round before, "
+            "and so waits for it: expected 0, or another train-step.gradient",
+            s->aggregate.staleness.value);
     if (s->aggregate.staleness.value == 0 || !embedding_is_wanted(s))
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
@@ -427,8 +429,8 @@ static enum error_code refuse_layers(const char *setting, const char *why, struc
                      setting, why);
 }
 
-/* What goes through a model layer by layer is the rows of nodes of one kind, from weights that do
- * not change meanwhile. */
+/* Checks what cannot work in a pipeline of layers: the passes exchange rows of nodes of one kind,
+ * and all passes of a step must read the same weights. */
 static enum error_code check_pipeline(const struct pipeline_settings *s, struct error *err)
 {
     struct model *model = NULL;
@@ -436,19 +438,17 @@ static enum error_code check_pipeline(const struct pipeline_settings *s, struct 
         return ERROR_NONE;
     if (s->aggregate.staleness.value > 0)
         return refuse_layers("aggregate.staleness is not 0",
-                             "and the passes of a step have one version of the weights, that of "
-                             "their round",
-                             err);
+                             "and all passes of a step must read the weights of their round", err);
     if (embedding_is_wanted(s))
         return refuse_layers("train-step.embedding learns rows",
-                             "which no pass but that of the first layer could hold", err);
+                             "which only the pass of the first layer could hold", err);
     if (s->ingest.relations)
         return refuse_layers("ingest.relations is true",
-                             "and a layer of a graph with relations is one of each node type", err);
+                             "and a layer then computes several node types", err);
     if (task_has(s->ingest.task, TASK_HAS_DECODER | TASK_HAS_READOUT)) {
         char task[64];
         (void)snprintf(task, sizeof task, "ingest.task is %s", task_name(s->ingest.task));
-        return refuse_layers(task, "whose decoder or readout is no layer", err);
+        return refuse_layers(task, "and its decoder or readout is no layer", err);
     }
     const enum error_code rc = run_model_shape(&model, s, err);
     if (rc != ERROR_NONE)
@@ -459,7 +459,7 @@ static enum error_code check_pipeline(const struct pipeline_settings *s, struct 
                       : refuse_layers("the model has one layer", "which is the whole step", err);
 }
 
-/* How gradients are added up. */
+/* Checks how gradients are added up. */
 static enum error_code check_sums(const struct pipeline_settings *s, struct error *err)
 {
     if (s->aggregate.fan_in == 1)
@@ -469,8 +469,8 @@ static enum error_code check_sums(const struct pipeline_settings *s, struct erro
     return ERROR_NONE;
 }
 
-/* Label propagation could weigh edges, too, but from nodes at random it came to more reads from
- * other parts, not fewer. */
+/* Returns whether the method can use measured loads. Label propagation could weigh edges, too, but
+ * from a random start it gave more reads from other parts, not fewer. */
 bool pipeline_takes_loads(int64_t method)
 {
     return method == PARTITION_METIS || method == PARTITION_LDG || method == PARTITION_FENNEL ||
@@ -488,14 +488,14 @@ static enum error_code check_partition(const struct pipeline_settings *s, struct
         return ERROR_NONE;
     (void)setting_print(setting_find("partition.method"), s, name, sizeof name);
     return error_set(err, ERROR_INVALID,
-                     "partition.loads is given, but partition.method is %s, which cannot go by "
-                     "them: expected metis, ldg, fennel or auto",
+                     "partition.loads is given, but partition.method is %s, which cannot use "
+                     "loads: expected metis, ldg, fennel or auto",
                      name);
 }
 
 typedef enum error_code (*setting_check)(const struct pipeline_settings *s, struct error *err);
 
-/* The checks of what each kind of example is learnt with. */
+/* The checks for each kind of example. */
 static enum error_code check_examples(const struct pipeline_settings *s, struct error *err)
 {
     enum { CHECKS_MAX = 3 };
@@ -540,13 +540,13 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
         (s->ingest.task == TASK_UNKNOWN || task_has(s->ingest.task, TASK_HOLDS_OUT_EDGES)))
         return error_set(err, ERROR_INVALID,
                          "ingest.class_count is %" PRId64
-                         ", which goes with an ingest.task whose labels it counts",
+                         ", which needs an ingest.task whose labels it counts",
                          s->ingest.class_count);
     if (s->ingest.relations && s->ingest.class_count && !s->ingest.target_type[0])
         return error_set(err, ERROR_INVALID,
                          "ingest.class_count is %" PRId64
-                         ", which of a graph with relations goes with an ingest.target_type, the "
-                         "node type that has the classes",
+                         ", which in a graph with relations needs ingest.target_type, the node "
+                         "type that has the classes",
                          s->ingest.class_count);
     static const setting_check checks[] = {
         check_beside_input, check_time_format, relation_fanouts_check, embedding_tensors_check,

@@ -1,4 +1,5 @@
-/* What settings say of splits, and of what is learnt, in the words of the programs. Declared in pipeline_settings.h. */
+/* Derives from the settings how examples are split and what is learnt. Declared in
+ * pipeline_settings.h. */
 #include "stages/plan/dataset_format.h"
 #include "stages/plan/named_entries.h"
 #include "stages/plan/pipeline_settings.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "<word> a/b/c" behind its word. */
+/* Parses " a/b/c", the text after the word "random" or "time". */
 static bool read_percent(const char *text, int percent[SPLIT_SHARE_COUNT])
 {
     int end = 0;
@@ -120,7 +121,7 @@ enum history_choice pipeline_history(const struct pipeline_settings *settings)
                                             : HISTORY_TRAINING;
 }
 
-/* Whether the layer has more than ReLU that may stand inside it. */
+/* Returns whether more than ReLU may be between the matrices of the layer. */
 static bool layer_inner_matters(const struct layer_config *layer)
 {
     return layer->kind == LAYER_GIN &&
@@ -128,7 +129,7 @@ static bool layer_inner_matters(const struct layer_config *layer)
             (layer->activation != ACTIVATION_RELU && layer->activation != ACTIVATION_AUTO));
 }
 
-/* Tells the same of the layers of train-step.model. */
+/* Returns the same for the layers of train-step.model. */
 static bool inner_matters(const struct pipeline_settings *settings)
 {
     return settings->train_step.layers.count == 0 &&
@@ -140,7 +141,7 @@ bool pipeline_fills_gin(const struct pipeline_settings *settings)
     return inner_matters(settings) && settings->train_step.layer.option.inner != LAYER_INNER_RELU;
 }
 
-/* The option `inner` of the item `number` of train-step.layers, or of train-step.model for -1. */
+/* The option `inner` of item `number` of train-step.layers, or for -1 of train-step.model. */
 struct inner_option {
     int64_t *inner;
     bool matters;
@@ -173,7 +174,7 @@ static void date_inner(struct pipeline_settings *settings)
     }
 }
 
-/* Whether a line of pipeline_settings_text() gives the setting. */
+/* Returns whether a line of pipeline_settings_text() gives the setting. */
 static bool has_line(const char *text, const char *name)
 {
     const size_t size = strlen(name);

@@ -1,4 +1,5 @@
-/* Settings as text: all of them, those that ids are made of, and what people are told of two that differ. */
+/* Prints settings as text: all of them, those that ids are hashed from, and the differences of two
+ * for people. */
 #include "common/base/text.h"
 #include "stages/plan/setting_table.h"
 
@@ -30,9 +31,10 @@ enum error_code pipeline_settings_text(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* --- what settings are part of --- */
+/* --- the settings that an id depends on --- */
 
-/* The setting whose name comes next after `name`, so that ids do not depend on the order of the table. */
+/* Returns the setting whose name comes next after `name`. So ids do not depend on the order of the
+ * table. */
 static const struct setting_spec *next_by_name(const char *name)
 {
     const struct setting_spec *next = NULL;
@@ -42,7 +44,8 @@ static const struct setting_spec *next_by_name(const char *name)
     return next;
 }
 
-/* Of the settings that count, those that are a path now, or those that are none. */
+/* Collects the lines of the settings that count: for `paths` those that are a path, otherwise all
+ * others. */
 static enum error_code collect(const struct pipeline_settings *settings, unsigned parts, bool paths,
                                char *out, struct error *err)
 {
@@ -50,7 +53,8 @@ static enum error_code collect(const struct pipeline_settings *settings, unsigne
     size_t at = 0;
     enum error_code rc = ERROR_NONE;
     pipeline_settings_defaults(&defaults);
-    /* Runs of before the setting was there did what it calls `training`, and keep their ids. */
+    /* Older runs, from before the setting existed, did what it calls `training`, and keep their
+     * ids. */
     defaults.infer.history = HISTORY_TRAINING;
     copy.infer.history = pipeline_history(settings);
     pipeline_inner_for_ids(&copy);

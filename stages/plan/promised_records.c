@@ -34,7 +34,8 @@ static enum error_code expect(const struct search *search, struct key key, struc
 
 /* --- datasets and partitions --- */
 
-/* What a version that is merged has of its own; *is_merged: that it is one. What it is merged from is promised by itself. */
+/* Expects the records that a merged version has of its own, and sets *is_merged. The versions that
+ * it is merged from promise their records themselves. */
 static enum error_code expect_of_merged(const struct search *search, const char *dataset_id,
                                         bool *is_merged, struct error *err)
 {
@@ -49,7 +50,7 @@ static enum error_code expect_of_schema(const struct search *search,
 {
     static const struct {
         const char *name;
-        unsigned traits; /* of the tasks whose datasets have the record */
+        unsigned traits; /* the tasks whose datasets have the record */
     } of_task[] = {{"labels", TASK_LABELS_NODES | TASK_HAS_GRAPHS},
                    {"graphs", TASK_HAS_GRAPHS},
                    {"edge_splits", TASK_HOLDS_OUT_EDGES}};
@@ -100,7 +101,8 @@ static enum error_code expect_shards(const struct search *search, const struct p
     return rc;
 }
 
-/* Which node is which and in what split: of one whose files are a delta how that follows from another, unless it is written whole. */
+/* Expects the assignment and the splits of a partition. A partition whose files are a delta derives
+ * them from another partition, unless they are written whole. */
 static enum error_code expect_nodes(const struct search *search, const struct partition_book *book,
                                     struct error *err)
 {
@@ -167,7 +169,7 @@ enum error_code kept_rounds_read(struct store *store, const struct run_binding *
     struct snapshot snapshot = {0};
     *out = (struct kept_rounds){0};
     enum error_code rc = snapshot_position_get(store, id, &position, err);
-    out->is_named = rc == ERROR_NONE || rc == ERROR_CORRUPT; /* a damaged one is met as such */
+    out->is_named = rc == ERROR_NONE || rc == ERROR_CORRUPT; /* a damaged ref is found as damaged */
     const bool is_known = rc == ERROR_NONE, says_start = is_known && position.version == 0;
     if (rc == ERROR_NONE || rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT)
         rc = says_start ? ERROR_NOT_FOUND : snapshot_get_current(store, id, &snapshot, err);
@@ -179,11 +181,11 @@ enum error_code kept_rounds_read(struct store *store, const struct run_binding *
     if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND)
         return rc;
     if (position.version >
-        out->version) /* what the switch names is lost; it may have ended training */
+        out->version) /* the snapshot that the ref names is lost; it may have ended training */
         *out = (struct kept_rounds){.version = position.version, .stopped = true, .is_named = true};
-    /* What the switch says was pruned; what is wanted of the run now may be another checkpoint.keep. */
+    /* The ref says what was pruned. checkpoint.keep may have changed since then. */
     out->oldest = position.kept_from;
-    if (is_known && position.version < out->version) /* as chain_state_mend() will have it */
+    if (is_known && position.version < out->version) /* as chain_state_mend() will set it */
         out->oldest = out->version;
     if (!is_known)
         out->oldest =
@@ -215,14 +217,16 @@ static enum error_code expect_slots(const struct search *search, const struct ru
     return rc;
 }
 
-/* Records of a round lead to the version behind it: there are none yet of the round of the newest version. */
+/* Returns the newest number whose records exist. Round r leads to version r + 1, so the round of
+ * the newest version has no records yet. */
 static int64_t newest_number(const struct unit_row *row, const struct kept_rounds *kept)
 {
     const bool is_of_round = row->line == LINE_ROUNDS && row->begun_by == UNIT_UNKNOWN;
     return is_of_round ? kept->version - 1 : kept->version;
 }
 
-/* Companions that outlive the records they were written with. Of a choice only a run that is set back reads more. */
+/* Expects companions that are kept longer than the records they were written with. Choices are not
+ * expected here: only a run that is set back reads older ones. */
 static enum error_code expect_companions(const struct search *search, const struct run_binding *run,
                                          const struct unit_row *row, enum unit_kind kind,
                                          int64_t oldest, struct error *err)
@@ -251,7 +255,7 @@ static enum error_code expect_kind(const struct search *search, const struct run
     if (row->retention == RETAINED_BASES)
         oldest = schedule_base(s, kept->oldest);
     enum error_code rc = ERROR_NONE;
-    if (row->line == LINE_NONE) /* what initialise makes is version 0 of aggregate's line */
+    if (row->line == LINE_NONE) /* initialise makes version 0 of aggregate's line */
         return row->retention == RETAINED_TO_THE_END ? expect_slots(search, run, kind, 0, err)
                                                      : ERROR_NONE;
     for (int64_t number = unit_number_after(s, kind, oldest - 1);
@@ -279,7 +283,7 @@ enum error_code promised_beside_snapshot(struct store *store, const struct run_b
     return rc;
 }
 
-/* Of inference expect_end() tells. */
+/* Expects the records of training. expect_end() handles those of inference. */
 static enum error_code expect_training(const struct search *search, const struct run_binding *run,
                                        const struct kept_rounds *kept, struct error *err)
 {
@@ -299,7 +303,8 @@ static enum error_code note_any(void *context, const char *key, bool is_artifact
     return ERROR_NONE;
 }
 
-/* Outputs stand on a snapshot that ended training, and a run that has those it wants on their layers. */
+/* Expects the end of training if there are outputs, because outputs are made from a snapshot that
+ * ended training. Expects the layers if all wanted outputs are there. */
 static enum error_code expect_end(const struct search *search, const struct run_binding *run,
                                   const struct kept_rounds *kept, bool *whole, struct error *err)
 {
@@ -324,7 +329,7 @@ static enum error_code expect_end(const struct search *search, const struct run_
     return rc;
 }
 
-/* A choice without which the run cannot go on beside what came of it. */
+/* Expects the choices without which the run cannot go on, because records were made from them. */
 static enum error_code expect_choices(const struct search *search, const struct run_binding *run,
                                       const struct kept_rounds *kept, struct error *err)
 {

@@ -57,7 +57,7 @@ static enum error_code check_fanouts(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* What the schema says of types and relations, as the book of its partitions will. */
+/* The schema's types and relations, in the form of the book that its partitions will have. */
 struct schema_book {
     struct partition_book book;
     char name[RELATION_TYPE_COUNT_MAX][RELATION_NAME_SIZE];

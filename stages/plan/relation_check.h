@@ -1,5 +1,6 @@
 /*
- * relation_check - what stands in the way of a pipeline on a graph with relations, told before it is partitioned.
+ * relation_check - finds, before a graph with relations is partitioned, what would prevent the
+ * pipeline from working on it.
  */
 #ifndef STAGES_PLAN_RELATION_CHECK_H
 #define STAGES_PLAN_RELATION_CHECK_H
@@ -8,8 +9,9 @@
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/dataset_schema.h"
 
-/* Fails: ERROR_INPUT naming a node type that has no features, where no embeddings are learnt either; ERROR_INVALID for
- * fan-outs of a relation that the graph does not have, and because train-step computes on one relation. */
+/* Checks the settings against the graph. Fails: ERROR_INPUT naming a node type that has neither
+ * features nor learnable embeddings; ERROR_INVALID for fan-outs of a relation that the graph does
+ * not have, and for a sampler or a model that does not suit its types and relations. */
 MUST_CHECK enum error_code relation_check(const struct pipeline_settings *settings,
                                           const struct dataset_schema *schema, struct error *err);
 

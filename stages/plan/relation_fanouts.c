@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* "cites: 15,10" */
+/* an entry such as "cites: 15,10" */
 struct entry {
     struct named_entry of;
     struct int_list fanouts;

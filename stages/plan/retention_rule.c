@@ -1,13 +1,13 @@
 #include "stages/plan/retention_rule.h"
 
-/* Version of the keep-th newest snapshot, or 0 when there are not so many. */
+/* Returns the version of the keep-th newest snapshot, or 0 if there are fewer. */
 static int64_t oldest_of_newest(const struct schedule *schedule, int64_t version, int64_t keep)
 {
     if (keep == 0)
         return 0;
     if (keep == 1)
         return version;
-    /* all but the newest stand at multiples of every_rounds */
+    /* all but the newest are at multiples of every_rounds */
     const int64_t before = schedule_snapshot_before(schedule, version);
     const int64_t others = before > 0 ? before / schedule->every_rounds : 0;
     return keep - 1 > others ? 0 : before - (keep - 2) * schedule->every_rounds;

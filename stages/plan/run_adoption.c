@@ -16,7 +16,7 @@
 
 enum { SIBLINGS_MAX = 32, SIBLINGS_TEXT_SIZE = SIBLINGS_MAX * ID_SIZE, NOTE_ATTEMPTS = 100 };
 
-/* --- who is a sibling --- */
+/* --- which runs are siblings --- */
 
 static enum error_code lineage_switch(const struct pipeline_settings *settings,
                                       const char *partition_id, struct key *out, struct error *err)
@@ -35,7 +35,7 @@ static enum error_code lineage_switch(const struct pipeline_settings *settings,
     return ERROR_NONE;
 }
 
-/* Reads the ids, with a blank behind each; "" when there are none, or the switch is damaged. */
+/* Reads the ids, each with a blank behind it; "" if there are none, or if the ref is damaged. */
 static enum error_code read_siblings(struct store *store, const struct key *key,
                                      char text[SIBLINGS_TEXT_SIZE], struct error *err)
 {
@@ -47,7 +47,8 @@ static enum error_code read_siblings(struct store *store, const struct key *key,
     return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? ERROR_NONE : rc;
 }
 
-/* Notes the run before the others, unless somebody else has noted one since `old` was read. */
+/* Adds the run in front of the others, unless another process has added one since `old` was
+ * read. */
 static enum error_code note_before(struct store *store, const struct key *key, const char *run_id,
                                    const char *old, bool *noted, struct error *err)
 {
@@ -76,27 +77,27 @@ enum error_code run_adoption_note(struct store *store, const struct pipeline_set
             rc = note_before(store, &key, plan->id, old, &noted, err);
     }
     return rc == ERROR_NONE && !noted
-               ? error_set(err, ERROR_BUSY, "switch %s changes whenever it is read", key.text)
+               ? error_set(err, ERROR_BUSY, "the ref %s changed each time it was read", key.text)
                : rc;
 }
 
-/* --- what can be taken of it --- */
+/* --- which snapshot can be taken over --- */
 
-/* Would the new run have come this far, and made this snapshot? */
+/* Returns whether the new run would have come this far and made this snapshot. */
 static bool is_usable(const struct pipeline_settings *settings,
                       const struct pipeline_settings *theirs, const struct schedule *schedule,
                       const struct snapshot *snapshot)
 {
     const int64_t patience = settings->checkpoint.patience;
     const int64_t their_patience = theirs->checkpoint.patience;
-    return !schedule->keeps_residuals && /* those of a sibling are not taken over */
+    return !schedule->keeps_residuals && /* residuals of a sibling are not taken over */
            snapshot->version <= schedule->round_count &&
            schedule_has_snapshot(schedule, snapshot->version) &&
            schedule_oldest_needed(schedule, snapshot->version) == snapshot->version &&
            (patience == 0 || (their_patience > 0 && their_patience <= patience));
 }
 
-/* The weights before it that the rounds from there on start from. */
+/* Adds the weights before the snapshot that the rounds after it start from. */
 static enum error_code add_bases(const struct schedule *schedule, int64_t version,
                                  struct unit_list *out, struct error *err)
 {
@@ -106,8 +107,9 @@ static enum error_code add_bases(const struct schedule *schedule, int64_t versio
     return rc;
 }
 
-/* What goes with a snapshot, such as what validation left of it: its units, by their rows. Of its best weights, where those
- * are older: the units that are kept as long as they are, such as rows of embeddings, without which nobody can infer. */
+/* Adds the units that are taken over with a snapshot, by their rows, such as its validation. If its
+ * best weights are older, adds also the units that are kept as long as those, such as rows of
+ * embeddings: inference needs them. */
 static enum error_code add_beside(const struct schedule *schedule, int64_t version,
                                   int64_t best_version, struct unit_list *out, struct error *err)
 {
@@ -143,14 +145,15 @@ static enum error_code has_beside(struct store *store, const struct schedule *sc
     return rc;
 }
 
-/* The newest usable snapshot of one sibling, if it is newer than what was found before. */
+/* Sets the plan to the newest usable snapshot of one sibling, if it is newer than the one found
+ * before. */
 static enum error_code look_at(struct store *store, const struct pipeline_settings *settings,
                                const struct schedule *schedule, const char *sibling,
                                struct run_plan *plan, struct error *err)
 {
     struct run_plan theirs;
     struct pipeline_settings their_settings;
-    /* a sibling that is damaged, or was removed, has nothing to give */
+    /* a sibling that is damaged, or was removed, has no usable snapshot */
     if (run_plan_get(store, sibling, &theirs, NULL) != ERROR_NONE ||
         pipeline_settings_parse(&their_settings, theirs.settings, sibling, NULL) != ERROR_NONE ||
         strcmp(theirs.environment, plan->environment) != 0)
@@ -201,7 +204,7 @@ enum error_code run_adoption_find(struct store *store, const struct pipeline_set
     return rc;
 }
 
-/* --- taking it --- */
+/* --- taking a snapshot over --- */
 
 static bool stops(const struct pipeline_settings *settings, const struct schedule *schedule,
                   const struct snapshot *snapshot)
@@ -211,8 +214,8 @@ static bool stops(const struct pipeline_settings *settings, const struct schedul
            (patience > 0 && snapshot->since_best >= patience);
 }
 
-/* Copies lines of metrics.jsonl of which the last, of a snapshot, says whether training ends there. *size becomes
- * that of the copy. Owned by the caller. */
+/* Copies lines of metrics.jsonl. In the copy the last line, of a snapshot, says by `stop` whether
+ * training ends there. Sets *size to the size of the copy, which the caller owns. */
 static char *copy_lines(const char *lines, uint64_t *size, bool stop)
 {
     static const char before[] = "\"stop\":";
@@ -276,7 +279,8 @@ static enum error_code take_beside(struct store *store, const struct schedule *s
         (void)unit_keys(schedule, plan->id, &units.unit[i], to);
         for (int k = 0; k < count && rc == ERROR_NONE; k++)
             rc = copy_record(store, plan, from[k], to[k], err);
-        /* without it the snapshot is none (snapshot_commit.c) */
+        /* they must reach the disk before the snapshot: a snapshot without them is not whole
+         * (snapshot_commit.c) */
         const enum unit_retention retention = unit_row_of(units.unit[i].kind)->retention;
         if (rc == ERROR_NONE && (retention == RETAINED_SNAPSHOTS || retention == RETAINED_BASES))
             rc = store_flush(store, chain_output_key(schedule, plan->id, &units.unit[i]).text, err);
@@ -285,7 +289,8 @@ static enum error_code take_beside(struct store *store, const struct schedule *s
     return rc;
 }
 
-/* The sibling's log is brought up to the snapshot first: its worker may have been stopped before that. */
+/* Brings the sibling's log up to the snapshot, whose worker may have been stopped before that, and
+ * reads it. */
 static enum error_code read_metrics(struct store *store, const struct run_plan *plan, char **text,
                                     struct error *err)
 {
@@ -297,7 +302,8 @@ static enum error_code read_metrics(struct store *store, const struct run_plan *
                : rc;
 }
 
-/* metrics.jsonl is for people: without the sibling's, that of the new run begins with the snapshot. */
+/* Copies metrics.jsonl, which is for people: without the sibling's file, that of the new run begins
+ * with the snapshot. */
 static enum error_code take_metrics(struct store *store, const struct run_plan *plan, bool stop,
                                     struct error *err)
 {

@@ -18,7 +18,7 @@
 
 static const char newest_run_switch[] = "current/run/newest";
 
-/* What may change in the life of a run. */
+/* The settings that may change during the life of a run. */
 static const unsigned wanted_parts = SETTING_OF_OUTPUTS | SETTING_OF_OPERATION;
 
 static struct key wanted_switch(const char *run_id)
@@ -44,8 +44,8 @@ enum error_code run_input_switch(const struct pipeline_settings *settings, const
     return ERROR_NONE;
 }
 
-/* The partition of `settings`, the id of the run that they make on it, and whether that was
- * started. */
+/* Finds the partition of `settings` and the id of the run that they make on it, and sets *started
+ * to whether that run was started. */
 static enum error_code find_run(struct store *store, const struct pipeline_settings *settings,
                                 struct run_plan *plan, bool *started, struct error *err)
 {
@@ -53,7 +53,7 @@ static enum error_code find_run(struct store *store, const struct pipeline_setti
     enum error_code rc = run_input_switch(settings, "partition", &key, err);
     if (rc == ERROR_NONE)
         rc = store_switch_get(store, key.text, plan->partition_id, sizeof plan->partition_id, err);
-    if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) /* they set a damaged switch anew */
+    if (rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT) /* a start sets a damaged ref again */
         return error_set(err, ERROR_UNAVAILABLE,
                          "no partition for pipeline %s yet: graphmill-ingest and "
                          "graphmill-partition come first",
@@ -85,15 +85,15 @@ enum error_code run_schedule(struct schedule *out, const struct pipeline_setting
         return rc;
     out->embeddings = embeddings;
     out->embedding_shards = embeddings.shard_count;
-    if (book->graph_count) /* whose nodes are the seeds */
+    if (book->graph_count) /* the seeds are nodes of graphs */
         schedule_take_graphs(out, book->graph_nodes_most, book->node_count);
     return ERROR_NONE;
 }
 
 /* --- starting --- */
 
-/* The schedule of a run that is to be. One that could not be opened is not started: as on a dataset
- * without training nodes. */
+/* Computes the schedule of a run before it is started. A run whose schedule cannot be computed is
+ * not started, for example on a dataset without training nodes. */
 static enum error_code plan_schedule(struct store *store, const struct pipeline_settings *settings,
                                      const char *partition_id, struct schedule *schedule,
                                      struct error *err)
@@ -145,7 +145,8 @@ enum error_code run_plan_of(struct store *store, const struct pipeline_settings 
     return rc == ERROR_NONE && !*started ? make_plan(store, settings, plan, &schedule, err) : rc;
 }
 
-/* A sibling that is damaged after all costs time, no run: it begins at its start then. */
+/* Takes over the sibling's snapshot. If that turns out to be damaged, the run only loses time: it
+ * begins at its start. */
 static enum error_code adopt(struct store *store, const struct pipeline_settings *settings,
                              const struct schedule *schedule, struct run_plan *plan,
                              struct error *err)
@@ -153,14 +154,14 @@ static enum error_code adopt(struct store *store, const struct pipeline_settings
     const enum error_code rc = run_adoption_take(store, settings, schedule, plan, err);
     if (rc != ERROR_CORRUPT && rc != ERROR_NOT_FOUND)
         return rc;
-    log_warn("snapshot %" PRId64 " of run %s cannot be gone on from: %s", plan->first_version,
+    log_warn("snapshot %" PRId64 " of run %s cannot be continued: %s", plan->first_version,
              plan->origin, err->message);
     plan->first_version = 0;
     plan->origin[0] = '\0';
     return ERROR_NONE;
 }
 
-/* A run is not started before what it begins with is there. */
+/* Checks that the weights that a run begins with are there before it starts. */
 static enum error_code check_initial(struct store *store, const struct pipeline_settings *settings,
                                      const struct run_plan *plan, struct error *err)
 {
@@ -196,7 +197,8 @@ static enum error_code write_plan(struct store *store, const struct pipeline_set
     return rc == ERROR_NONE ? run_plan_put(store, plan, err) : rc;
 }
 
-/* A switch is one line: no value of these settings has a semicolon. */
+/* Replaces line feeds, because a ref is one line; no value of these settings contains a
+ * semicolon. */
 static void replace_all(char *text, char from, char to)
 {
     for (; *text; text++)
@@ -211,15 +213,14 @@ static enum error_code note_wanted(struct store *store, const struct pipeline_se
     enum error_code rc = pipeline_settings_identity(settings, wanted_parts, lines, err);
     if (rc == ERROR_NONE)
         replace_all(lines, '\n', ';');
-    /* The last writer may win: these settings change no record, and the run that was started last
-     * says what is wanted of it now. */
+    /* The last writer may win: these settings change no record, and the newest start decides what
+     * is wanted of the run. */
     return rc == ERROR_NONE ? store_switch_set(store, wanted_switch(run_id).text, lines, err) : rc;
 }
 
 enum error_code run_name_newest(struct store *store, const char *run_id, struct error *err)
 {
-    /* The last writer may win: it is the run that was started last, which is what the switch stands
-     * for. */
+    /* The last writer may win: the ref names the run that was started last. */
     return store_switch_set(store, newest_run_switch, run_id, err);
 }
 
@@ -247,7 +248,7 @@ enum error_code run_start_aside(struct store *store, const struct pipeline_setti
 }
 
 struct run_search {
-    char id[ID_SIZE]; /* of the first one */
+    char id[ID_SIZE]; /* of the first run found */
     int count;
 };
 
@@ -267,7 +268,8 @@ static enum error_code note_plan(void *context, const char *key, bool is_artifac
     return ERROR_NONE;
 }
 
-/* The switch is lost. One run alone is the newest; of several nothing says which. */
+/* Finds the newest run when the ref is lost. If there is only one run, that is the newest; of
+ * several nothing says which. */
 static enum error_code find_only_run(struct store *store, char run_id[ID_SIZE], struct error *err)
 {
     struct run_search search = {0};
@@ -278,9 +280,8 @@ static enum error_code find_only_run(struct store *store, char run_id[ID_SIZE], 
         return error_set(err, ERROR_NOT_FOUND, "no run was started here");
     if (search.count > 1)
         return error_set(err, ERROR_NOT_FOUND,
-                         "the switch %s is lost, and there are %d runs: " ADVICE
-                         "name one with --run, such as "
-                         "%s; the next graphmill run sets it anew",
+                         "the ref %s is lost, and there are %d runs: " ADVICE
+                         "name one with --run, such as %s; the next graphmill run sets it again",
                          newest_run_switch, search.count, search.id);
     memcpy(run_id, search.id, sizeof search.id);
     return ERROR_NONE;
@@ -294,7 +295,7 @@ enum error_code run_newest(struct store *store, char run_id[ID_SIZE], struct err
 
 /* --- opening --- */
 
-/* Puts what is wanted of the run now over what its plan says. */
+/* Applies the settings that are wanted now over those of the plan. */
 static enum error_code apply_wanted(struct store *store, const char *run_id,
                                     struct pipeline_settings *settings, struct error *err)
 {
@@ -363,7 +364,8 @@ static enum error_code tell_newest(struct store *store, const struct pipeline_se
                      changes);
 }
 
-/* Were these outputs asked for? Else a worker would make others than it was told to. */
+/* Checks that these outputs are wanted of the run. Otherwise a worker would make other outputs than
+ * its settings say. */
 static enum error_code check_wanted(struct store *store, const struct pipeline_settings *settings,
                                     const char *run_id, struct error *err)
 {

@@ -20,10 +20,10 @@ static enum error_code check_kind(const struct task *task, enum loss kind, struc
     if (task->loss_count == 0 && kind == LOSS_AUTO)
         return ERROR_NONE;
     if (task->loss_count == 0)
-        return error_set(err, ERROR_INVALID,
-                         "train-step.loss is %s, which is of nodes: the loss of %s is "
-                         "train-step.link_loss",
-                         loss_name(kind), task->name);
+        return error_set(
+            err, ERROR_INVALID,
+            "train-step.loss is %s, which is for nodes: the loss of %s is train-step.link_loss",
+            loss_name(kind), task->name);
     for (int i = 0; i < task->loss_count; i++)
         (void)snprintf(names + strlen(names), sizeof names - strlen(names), ", %s",
                        loss_name(task->losses[i]));
@@ -60,7 +60,7 @@ enum error_code run_loss_check(const struct pipeline_settings *settings,
                                const struct partition_book *book, struct error *err)
 {
     const struct task *task = task_of(book->task);
-    if (!task) /* no labels: run_model_init() says so */
+    if (!task) /* no labels: run_model_init() refuses that with a message */
         return ERROR_NONE;
     enum error_code rc = check_kind(task, settings->train_step.loss, err);
     if (rc == ERROR_NONE)
@@ -75,7 +75,7 @@ enum error_code run_loss_check(const struct pipeline_settings *settings,
 
 /* --- balanced --- */
 
-/* The same of training edges. */
+/* Counts the classes of training edges. */
 static enum error_code count_edge_classes(struct store *store, const struct partition_book *book,
                                           double *count, double *labelled, struct error *err)
 {
@@ -93,7 +93,7 @@ static enum error_code count_edge_classes(struct store *store, const struct part
     return rc;
 }
 
-/* How many training nodes have each class, and a label at all. */
+/* Counts the training nodes of each class, and those that have a label. */
 static enum error_code count_classes(struct store *store, const struct partition_book *book,
                                      double *count, double *labelled, struct error *err)
 {
@@ -107,7 +107,7 @@ static enum error_code count_classes(struct store *store, const struct partition
     if (rc == ERROR_NONE &&
         (labels.task != book->task || labels.class_count != book->class_count ||
          labels.node_count != (book->graph_count ? book->graph_count : book->node_count)))
-        rc = error_set(err, ERROR_CORRUPT, "labels of %s: other ones than those of partition %s",
+        rc = error_set(err, ERROR_CORRUPT, "labels of %s: they are not those of partition %s",
                        book->dataset_id, book->id);
     if (rc == ERROR_NONE)
         rc = merged_splits_get(store, book->dataset_id, &splits, err);
@@ -130,7 +130,7 @@ static enum error_code count_classes(struct store *store, const struct partition
     return rc;
 }
 
-/* From how many have a class to what it weighs. */
+/* Turns the counts of the classes into their weights. */
 static void balance(const struct task *task, uint32_t class_count, double labelled, double *weight)
 {
     double present = 0;

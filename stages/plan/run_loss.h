@@ -1,9 +1,10 @@
 /*
- * run_loss - the loss that a run makes small, from its settings and its training nodes.
+ * run_loss - the loss that a run minimises, from its settings and its training nodes.
  *
- * train-step.class_weights: balanced is scikit-learn's rule over the training nodes: n / (k n_c) for a class that n_c of n have,
- * of k classes that some have; 0 for the others. Of several labels a node it is what stands beside BCEWithLogitsLoss's
- * pos_weight: rows without the label by those with it, and 1 where there is neither.
+ * `train-step.class_weights: balanced` uses scikit-learn's rule over the training nodes: if n_c of
+ * n nodes have class c, and k classes have nodes, class c weighs n / (k n_c); classes without nodes
+ * weigh 0. With several labels a node, each label has the pos_weight of BCEWithLogitsLoss: rows
+ * without the label divided by rows with it, and 1 if there is none of either.
  */
 #ifndef STAGES_PLAN_RUN_LOSS_H
 #define STAGES_PLAN_RUN_LOSS_H
@@ -19,16 +20,18 @@ struct run_loss { /* {0} is empty; release with run_loss_release() */
     double *class_weight; /* [class_count], owned, or NULL */
 };
 
-/* Do these settings suit what is learnt? Fails: ERROR_INVALID naming the setting, what was expected and found. */
+/* Checks that these settings suit the task. Fails: ERROR_INVALID naming the setting, what was
+ * expected and found. */
 MUST_CHECK enum error_code run_loss_check(const struct pipeline_settings *settings,
                                           const struct partition_book *book, struct error *err);
-/* Reads labels and splits of the dataset for balanced weights, else nothing. Fails: as run_loss_check(); as the store does. */
+/* Reads labels and splits of the dataset for balanced weights, and nothing otherwise. Fails: as
+ * run_loss_check(); as the store does. */
 MUST_CHECK enum error_code run_loss_init(struct run_loss *out, struct store *store,
                                          const struct pipeline_settings *settings,
                                          const struct partition_book *book, struct error *err);
 void run_loss_release(struct run_loss *loss);
 
-/* How predictions of the run are counted. The rule's weights are borrowed from `loss`. */
+/* Returns how predictions of the run are counted. The rule borrows its weights from `loss`. */
 static inline struct tally_form run_loss_tally(const struct run_loss *loss,
                                                const struct partition_book *book, bool all)
 {

@@ -19,7 +19,7 @@ static bool has_tensors(enum layer_kind kind)
     return layer_type_of(kind)->parameters(&layer, own) > 0;
 }
 
-/* Item `number` of train-step.layers, with what it leaves open filled in. */
+/* Returns item `number` of train-step.layers, with the defaults filled in. */
 static struct layer_config config_of_item(const struct pipeline_settings *settings, int number,
                                           bool gives_logits)
 {
@@ -29,12 +29,13 @@ static struct layer_config config_of_item(const struct pipeline_settings *settin
         layer.output_dim = settings->train_step.layer.output_dim;
     if (layer.activation == ACTIVATION_AUTO)
         layer.activation = is_bare ? ACTIVATION_NONE : ACTIVATION_RELU;
-    /* The last layer has no activation behind it, which says nothing of the inside. */
+    /* The last layer has no activation after it. That does not concern the activation inside it. */
     layer_config_set_inner(&layer, layer.norm, gives_logits ? ACTIVATION_RELU : layer.activation);
     return layer;
 }
 
-/* The layer that gives a column for each class: the last one with tensors. -1: that of jumping knowledge does, or none. */
+/* Returns the layer that gives a column for each class: the last one with tensors. -1: the layer of
+ * jumping knowledge gives them, or none does. */
 static int giver_of_classes(const struct pipeline_settings *settings)
 {
     int i = (int)settings->train_step.layers.count - 1;
@@ -51,7 +52,7 @@ static enum decoder_kind decoder_of(const struct pipeline_settings *settings)
                                                              : DECODER_NONE;
 }
 
-/* What stands behind the layers: the decoder of pairs, or a readout of graphs and its matrix. */
+/* Sets the part after the layers: the decoder of pairs, or the readout of graphs and its matrix. */
 static void set_head(struct model_config *config, const struct pipeline_settings *settings,
                      uint32_t outputs)
 {
@@ -64,17 +65,19 @@ static void set_head(struct model_config *config, const struct pipeline_settings
 }
 
 struct widths {
-    uint32_t output, edge; /* columns: of the last layer, of features of edges */
-    uint32_t scores;       /* of a pair, or outputs of a graph; 0: one */
+    uint32_t output, edge; /* columns of the last layer, and of edge features */
+    uint32_t scores;       /* scores of a pair, or outputs of a graph; 0: one */
 };
 
-/* Columns that the first layer reads; of types that differ in it, those of the first. */
+/* Returns the columns that the first layer reads; if types differ in it, those of the first
+ * type. */
 static uint32_t first_width(const struct model_types *types)
 {
     return types->projects[0] ? types->projected_dim : types->input_dim[0];
 }
 
-/* Of train-step.layers. A layer without tensors, which only moves rows about, has the width of the one below. */
+/* Makes a model of train-step.layers. A layer without tensors only moves rows, so it has the width
+ * of the layer below. */
 static enum error_code make_listed(struct model *out, const struct pipeline_settings *settings,
                                    const struct model_types *types, const struct widths *widths,
                                    struct error *err)
@@ -87,7 +90,7 @@ static enum error_code make_listed(struct model *out, const struct pipeline_sett
                                   .edge_dim = widths->edge};
     const int giver = giver_of_classes(settings);
     const bool has_head = task_has(settings->ingest.task, TASK_HAS_DECODER | TASK_HAS_READOUT);
-    /* with which the last width is free */
+    /* then the last width is free */
     enum error_code rc = ERROR_NONE;
     set_head(&config, settings, widths->scores);
     for (int i = 0; i < count; i++) {
@@ -138,7 +141,8 @@ static enum error_code find_shape(struct model *out, const struct pipeline_setti
 {
     static const char name[1][RELATION_NAME_SIZE] = {"node"};
     static const struct relation relation = {"relation", 0, 0};
-    /* Blocks of layers by relation divide the hidden width, if they divide any. */
+    /* Layers that use blocks by relation divide the hidden width, so the shape needs the real
+     * width. */
     const uint32_t width = settings->ingest.relations ? settings->train_step.layer.output_dim : 1;
     const struct model_types types = {
         .schema = settings->ingest.relations ? (struct relation_schema){1, 1, name, &relation}
@@ -148,7 +152,7 @@ static enum error_code find_shape(struct model *out, const struct pipeline_setti
     return make(out, settings, &types, &widths, err);
 }
 
-/* A model without tensors is for pairs of nodes whose rows are learnt. */
+/* Refuses a model without tensors, except for pairs of nodes whose rows are learnt. */
 static enum error_code check_tensors(const struct model *model,
                                      const struct pipeline_settings *settings, struct error *err)
 {
@@ -157,7 +161,7 @@ static enum error_code check_tensors(const struct model *model,
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
                      "the model has no tensors to train: expected another kind of layer than %s, "
-                     "or, of links, rows of nodes that are learnt: train-step.embedding: 64",
+                     "or, for link prediction, learnable rows of nodes: train-step.embedding: 64",
                      layer_names[model->config.layer[0].kind]);
 }
 
@@ -200,8 +204,8 @@ static enum error_code check_rows(const struct partition_book *book, uint32_t ty
                      book->type_name[type]);
 }
 
-/* What a model reads of the types: features, and behind them rows that are learnt. Types with names have a matrix each, which
- * gives them one width. */
+/* Finds what the model reads of each type: features, followed by learnable rows. Types with names
+ * have a matrix each, which gives them all one width. */
 static enum error_code find_types(const struct pipeline_settings *settings,
                                   const struct partition_book *book, struct model_types *out,
                                   struct error *err)
@@ -228,7 +232,8 @@ static enum error_code find_types(const struct pipeline_settings *settings,
         const struct embedding_tensor *learnt = embedding_tensor_of(&embeddings, t);
         const uint32_t width = learnt ? learnt->width : 0;
         out->input_dim[t] = dim + width;
-        /* A row that is learnt needs no matrix, unless it has another width than those that have one. */
+        /* A learnable row needs no matrix, unless its width differs from that of the projected
+         * types. */
         out->projects[t] = projection != TYPE_PROJECTION_NONE && (dim || width != hidden);
         rc = check_rows(book, t, out->input_dim[t], err);
     }
@@ -275,7 +280,7 @@ enum error_code run_model_check_machine(const struct pipeline_settings *settings
     return run_model_check_precision(settings, bf16_product_hindrance(), processor, err);
 }
 
-/* The end of the line that starts at `line`. */
+/* Returns the length of the line that starts at `line`. */
 static size_t line_size(const char *line, const char *end)
 {
     const char *newline = memchr(line, '\n', (size_t)(end - line));

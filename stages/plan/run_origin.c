@@ -8,7 +8,7 @@ bool run_is_imported(const struct pipeline_settings *settings)
     return settings->infer.model[0] != '\0';
 }
 
-/* "<version> <hash> <run>". At most 18 digits, so that nothing overflows. */
+/* Parses "<version> <hash> <run>". A version has at most 18 digits, so that nothing overflows. */
 static bool read_origin(const char *text, struct run_origin *out)
 {
     int end = 0;

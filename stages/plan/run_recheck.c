@@ -23,12 +23,12 @@ enum error_code run_recheck_ask(struct store *store, const char *run_id, struct 
 {
     char text[RECHECK_SIZE];
     (void)snprintf(text, sizeof text, "asked %016" PRIx64, host_random_64());
-    /* The last writer may win: all ask for the same. Each text is another one, so that whoever is
-     * done removes no later request. */
+    /* The last writer may win: all writers ask for the same. Each text is different, so that a
+     * process that has done the check does not remove a later request. */
     return store_switch_set(store, recheck_switch(run_id).text, text, err);
 }
 
-/* `text`: what was read, "" for a damaged switch. */
+/* Sets `text` to the ref's text, "" for a damaged ref. */
 static enum error_code is_asked(struct store *store, const char *run_id, char text[RECHECK_SIZE],
                                 bool *asked, struct error *err)
 {
@@ -113,7 +113,7 @@ enum error_code run_recheck(struct store *store, const char *run_id, struct erro
     }
     if (rc == ERROR_NONE)
         rc = store_switch_exchange(store, recheck_switch(run_id).text, text[0] ? text : NULL, NULL,
-                                   &removed, err); /* a later request stays */
+                                   &removed, err); /* a later request has another text and stays */
     memory_free(run);
     return rc;
 }

@@ -1,11 +1,14 @@
 /*
- * run_recheck - a run that lost records nobody could name is looked through before it goes on.
+ * run_recheck - checks a whole run, before it goes on, after it lost records that nobody could
+ * name.
  *
- * What a run promises (promised_records.h) is known from its plan and its partition's book. When one of these is
- * lost together with records of the run, verify --remove takes away what is damaged and cannot tell what waits for
- * it, and of what is simply gone it cannot know that it was there. So it leaves the switch run/<id>/recheck, and
- * whoever starts the run next, by when partition and plan are there again, finds what is missing and sets the run back
- * to before it (run_rewind.h). The switch is a wish, whatever its text: a damaged one is one, too.
+ * The plan of a run and the book of its partition say which records the run promises
+ * (promised_records.h). When the plan or the book is lost together with records of the run, `verify
+ * --remove` removes the damaged records, but it cannot tell which units wait for them, and it
+ * cannot know that a missing record ever existed. So it leaves the ref run/<id>/recheck. Whoever
+ * starts the run next, when plan and partition are there again, finds the missing records and sets
+ * the run back to before them (run_rewind.h). Only the presence of the ref counts, not its text, so
+ * a damaged ref works, too.
  */
 #ifndef STAGES_PLAN_RUN_RECHECK_H
 #define STAGES_PLAN_RUN_RECHECK_H
@@ -15,8 +18,9 @@
 
 MUST_CHECK enum error_code run_recheck_ask(struct store *store, const char *run_id,
                                            struct error *err);
-/* Does what was asked for, if it was. The plan and the book must be there. Killed in between, it is still asked for.
- * Fails: ERROR_IO, ERROR_NO_MEMORY. */
+/* Does the check if the ref asks for it, and then removes the ref. The plan and the book must be
+ * there. After a kill in between, the ref is still there, so the next start checks again. Fails:
+ * ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code run_recheck(struct store *store, const char *run_id, struct error *err);
 
 #endif

@@ -20,7 +20,8 @@ static void append(char text[RUN_RESULT_SIZE], const char *format, ...)
     va_end(args);
 }
 
-/* null stands for what is not defined, such as the ROC AUC of nodes of one class. */
+/* Returns a score as text. It is null in the record if it is not defined, such as the ROC AUC of
+ * nodes of one class. */
 static const char *score_of(const struct json_node *split, const char *name, char text[32])
 {
     double value = 0.0;
@@ -29,7 +30,7 @@ static const char *score_of(const struct json_node *split, const char *name, cha
     return text_score(value, text);
 }
 
-/* What the task measures, in the order of the table. */
+/* Appends the metrics of the task, in the order of the table. */
 static void append_split(char text[RUN_RESULT_SIZE], const char *name,
                          const struct json_node *split)
 {

@@ -15,16 +15,16 @@ struct rewind {
     const struct kept_rounds *kept;
 };
 
-/* A record that is gone. */
+/* A record that is lost. */
 struct lost_record {
-    struct unit unit; /* that makes it */
-    bool is_known;    /* there is such a unit */
-    int64_t limit;    /* the version that the run may stand at, at most */
+    struct unit unit; /* the unit that makes it */
+    bool is_known;    /* a unit makes it */
+    int64_t limit;    /* the newest version from which the run may go on */
 };
 
 /* --- how far back --- */
 
-/* Whether the snapshot of this version brings its weights back; it does so at once. */
+/* Restores the weights of this version from its snapshot, if it has one. Sets *restored. */
 static enum error_code restore(const struct rewind *r, int64_t version, bool *restored,
                                struct error *err)
 {
@@ -37,14 +37,16 @@ static enum error_code restore(const struct rewind *r, int64_t version, bool *re
     return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT ? ERROR_NONE : rc;
 }
 
-/* The version that a run has to stand at, at most, to make this unit again: that of its round, or the one before. */
+/* Returns the newest version from which a run can go on and make this unit again: that of its
+ * round, or the one before. */
 static int64_t version_before(const struct unit *unit)
 {
     const bool is_of_round = unit_row_of(unit->kind)->line == LINE_ROUNDS;
     return is_of_round || unit->round == 0 ? unit->round : unit->round - 1;
 }
 
-/* Mini-batches of a pass that began before what the run keeps serve later rounds, too. */
+/* Returns the limit for a lost mini-batch. Mini-batches of a pass that began before the records
+ * that the run keeps are still used by later rounds. */
 static int64_t limit_of_pass(const struct rewind *r, const struct unit *lost)
 {
     const struct schedule *s = &r->run->schedule;
@@ -56,8 +58,8 @@ static int64_t limit_of_pass(const struct rewind *r, const struct unit *lost)
     return is_kept && is_passed ? kept->oldest : kept->version;
 }
 
-/* The first round to come whose mini-batches are made, rather than used again; when there is none,
- * the last one. */
+/* Returns the next round for which mini-batches are made, rather than used again; if there is none,
+ * the last such round. */
 static int64_t sampled_round(const struct rewind *r)
 {
     const struct unit_row *row = unit_row_of(UNIT_SAMPLE);
@@ -67,9 +69,9 @@ static int64_t sampled_round(const struct rewind *r)
                                                       : row->number_before(s, r->kept->version);
 }
 
-/* The version whose validation has to wait for its batch: the next one, or the last. A run may be
- * killed between the validation of its last weights and their snapshot. Then nobody would wait for
- * the batch, and the run might end before it is made. */
+/* Returns the version whose validation must wait for its mini-batch: the next one, or the last. A
+ * run may be killed between the validation of its last weights and their snapshot. Then no unit
+ * would wait for the mini-batch, and the run might end before it is made. */
 static int64_t validated_version(const struct rewind *r)
 {
     const int64_t version = r->kept->version;
@@ -77,8 +79,9 @@ static int64_t validated_version(const struct rewind *r)
                             : schedule_snapshot_at_or_after(&r->run->schedule, version + 1);
 }
 
-/* The newest version that the run may stand at for the loss to be made good. What is older than the run keeps, or
- * newer than where it stands, is made again without that, or never. */
+/* Sets *limit to the newest version from which the run may go on so that the lost record is made
+ * again. A record that is older than those the run keeps, or newer than its newest snapshot, sets
+ * no limit: it is made again anyway, or never needed. */
 static enum error_code limit_of(const struct rewind *r, const struct unit *lost, int64_t *limit,
                                 struct error *err)
 {
@@ -101,7 +104,7 @@ static enum error_code limit_of(const struct rewind *r, const struct unit *lost,
     } else if (row->companion_oldest && !unit_companion_is_chosen(row, &r->run->schedule) &&
                number < kept->oldest &&
                number >= row->companion_oldest(&r->run->schedule, kept->oldest))
-        *limit = number; /* a companion, which was kept longer */
+        *limit = number; /* a companion, which is kept longer */
     else if (number >= oldest) {
         if (row->is_in_snapshot && number <= kept->version)
             rc = restore(r, number, &restored, err);
@@ -111,7 +114,7 @@ static enum error_code limit_of(const struct rewind *r, const struct unit *lost,
     return rc;
 }
 
-/* --- what has to wait for it --- */
+/* --- removing the units that must wait for the lost record --- */
 
 static enum error_code remove_slots(const struct rewind *r, enum unit_kind kind, int64_t round,
                                     int32_t count, struct error *err)
@@ -124,7 +127,8 @@ static enum error_code remove_slots(const struct rewind *r, enum unit_kind kind,
     return rc;
 }
 
-/* What all units of this line made of round or version `number`, and the run keeps as long as its rounds. */
+/* Removes the records of round or version `number` that units of this line made and that the run
+ * keeps as long as its rounds. */
 static enum error_code remove_line(const struct rewind *r, enum unit_line line, int64_t number,
                                    struct error *err)
 {
@@ -138,7 +142,7 @@ static enum error_code remove_line(const struct rewind *r, enum unit_line line, 
     return rc;
 }
 
-/* What comes of round `round`, up to the next snapshot. */
+/* Removes the records of the rounds from `round` on, up to the next snapshot. */
 static enum error_code remove_after(const struct rewind *r, int64_t round, struct error *err)
 {
     const int64_t end = schedule_snapshot_at_or_after(&r->run->schedule, round + 1);
@@ -148,7 +152,7 @@ static enum error_code remove_after(const struct rewind *r, int64_t round, struc
     return rc == ERROR_NONE ? remove_line(r, LINE_VERSIONS, end, err) : rc;
 }
 
-/* Mini-batches that read what is lost, and what comes of them. */
+/* Removes the mini-batches that read the lost record, and the records made from them. */
 static enum error_code remove_sampled(const struct rewind *r, struct error *err)
 {
     const struct schedule *s = &r->run->schedule;
@@ -158,7 +162,8 @@ static enum error_code remove_sampled(const struct rewind *r, struct error *err)
     return rc == ERROR_NONE ? remove_after(r, round, err) : rc;
 }
 
-/* The layers above, and the outputs that the run wants: it is not finished while they are made. */
+/* Removes the layers above, and the outputs that the run wants: so it is not finished before they
+ * are made again. */
 static enum error_code remove_above(const struct rewind *r, const struct unit *lost,
                                     struct error *err)
 {
@@ -185,13 +190,14 @@ static enum error_code remove_what_waits(const struct rewind *r, const struct lo
         return remove_above(r, lost, err);
     if (lost->kind == UNIT_COUNT_WALKS)
         return remove_sampled(r, err);
-    if (row->line == LINE_NONE && row->has_slot) { /* a batch of validation */
+    if (row->line == LINE_NONE && row->has_slot) { /* a mini-batch of validation */
         const struct unit reader = {
             .kind = UNIT_EVALUATE, .round = validated_version(r), .slot = lost->slot};
         return unit_remove(&r->run->schedule, r->store, r->run->plan.id, &reader, err);
     }
     const bool leads_to_weights = row->line == LINE_ROUNDS || row->is_in_snapshot;
-    /* the rounds before `limit` are not done again: a mini-batch of theirs serves later ones */
+    /* Rounds before `limit` are not done again, but a mini-batch of theirs is used by later
+     * rounds. */
     const int64_t first = loss->limit > lost->round ? loss->limit : lost->round;
     return leads_to_weights && first < version ? remove_after(r, first, err) : ERROR_NONE;
 }
@@ -202,7 +208,8 @@ static void note_missing(void *context, const char *key)
     *(bool *)context = true;
 }
 
-/* *version: of the newest snapshot, `limit` at most, that is whole with all that stands beside it; 0 when there is none. */
+/* Sets *version to the newest whole snapshot, at most `limit`, that has everything beside it that
+ * the rounds after it need; 0: there is none. */
 static enum error_code newest_to_stand_at(const struct rewind *r, int64_t limit, int64_t *version,
                                           struct error *err)
 {
@@ -221,7 +228,7 @@ static enum error_code newest_to_stand_at(const struct rewind *r, int64_t limit,
     return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc;
 }
 
-/* *stands: the version that the run stands at then. */
+/* Sets the ref back. *stands: the version from which the run then goes on. */
 static enum error_code set_back(const struct rewind *r, int64_t limit, int64_t *stands,
                                 struct error *err)
 {
@@ -232,12 +239,12 @@ static enum error_code set_back(const struct rewind *r, int64_t limit, int64_t *
     return rc == ERROR_NONE ? snapshot_position_set(r->store, r->run->plan.id, position, err) : rc;
 }
 
-/* --- a choice that is lost --- */
+/* --- lost choices --- */
 
-/* What lies in the folder of a kind, by the version that it is of. */
+/* Finds the records in the folder of a kind by their version. */
 struct newer_search {
     struct store *store;
-    size_t folder_size; /* bytes of a key in front of its version */
+    size_t folder_size; /* bytes of a key before its version */
     int64_t version;
 };
 
@@ -253,7 +260,7 @@ static enum error_code remove_newer(void *context, const char *key, bool is_arti
                : ERROR_NONE;
 }
 
-/* Snapshots, and what inference made of weights newer than `version`. */
+/* Removes snapshots, and the records that inference made from weights newer than `version`. */
 static enum error_code remove_beside_rounds(const struct rewind *r, int64_t version,
                                             struct error *err)
 {
@@ -271,7 +278,8 @@ static enum error_code remove_beside_rounds(const struct rewind *r, int64_t vers
     return rc;
 }
 
-/* Where a choice is lost, another one gives other weights: all that came of it goes, later snapshots and outputs as well. */
+/* Removes everything that was made from a lost choice, later snapshots and outputs included:
+ * another choice gives other weights. */
 static enum error_code forget_after_lost_choice(const struct rewind *r, int64_t stands,
                                                 struct error *err)
 {
@@ -282,11 +290,11 @@ static enum error_code forget_after_lost_choice(const struct rewind *r, int64_t 
     if (rc != ERROR_NONE || first < 0)
         return rc;
     rc = chosen_base_newest_made(r->store, id, first, &newest, err);
-    /* rounds behind the newest weights were begun with them */
+    /* rounds after the newest weights were begun with them */
     for (int64_t round = first;
          rc == ERROR_NONE && round < s->round_count && round <= newest + s->staleness; round++) {
         rc = remove_line(r, LINE_ROUNDS, round, err);
-        if (rc == ERROR_NONE) /* later rounds choose anew as well */
+        if (rc == ERROR_NONE) /* later rounds choose anew, too */
             rc = store_remove(r->store, key_round_base(id, round).text, err);
         if (rc == ERROR_NONE && schedule_has_snapshot(s, round + 1))
             rc = remove_line(r, LINE_VERSIONS, round + 1, err);
@@ -294,7 +302,7 @@ static enum error_code forget_after_lost_choice(const struct rewind *r, int64_t 
     return rc == ERROR_NONE ? remove_beside_rounds(r, first, err) : rc;
 }
 
-/* A choice that can be told again is not lost. */
+/* Stores a lost choice again if gradients have it. Then it does not count as lost. */
 static enum error_code mend_choice(const struct rewind *r, const char *key, const struct unit *unit,
                                    bool *is_lost, struct error *err)
 {
@@ -309,7 +317,7 @@ static enum error_code mend_choice(const struct rewind *r, const char *key, cons
     return rc;
 }
 
-/* Whether units read this one that come later than the version that the run stands at. */
+/* Returns whether units of later rounds, or of inference, read this one. */
 static bool has_readers(const struct unit *lost)
 {
     const struct unit_row *row = unit_row_of(lost->kind);
@@ -334,7 +342,8 @@ enum error_code run_rewind(struct store *store, const struct run_binding *run,
             rc = limit_of(&r, &loss[i].unit, &loss[i].limit, err);
         back_to = loss[i].limit < back_to ? loss[i].limit : back_to;
     }
-    /* Not before all that snapshots hold is back: some of it may have to wait for another loss. */
+    /* Only after all snapshots have restored their records: one of these may have to wait for
+     * another loss. */
     for (size_t i = 0; i < count && rc == ERROR_NONE; i++)
         if (loss[i].is_known && (loss[i].limit < kept->version || has_readers(&loss[i].unit)))
             rc = remove_what_waits(&r, &loss[i], err);

@@ -1,18 +1,21 @@
 /*
- * run_rewind - sets a run back, so that records which it should keep and has lost are made again.
+ * run_rewind - sets a run back, so that records that it should keep but has lost are made again.
  *
- *      snapshot 48          54           60 = the run stands here
+ *      snapshot 48          54           60 = the newest snapshot of the run
  *         |      rounds     |     x      |        x: gradient 57/0 is lost
- *                           ^            from here it goes on: rounds 54 .. 56 are there and are passed by,
- *                                        57 and what comes of it up to snapshot 60 is made again
+ *                           ^            the run goes on from 54: rounds 54 .. 56 are there and are
+ *                                        skipped, 57 and all that depends on it, up to snapshot 60,
+ *                                        is made again
  *
- * The queue takes a unit as done when its record is there, or is older than the snapshot that the run stands at.
- * So the switch is set back to the newest snapshot before the loss that is whole and has beside it what rounds behind it begin
- * with (one that is kept for its weights alone may not have it), or to the start of the run. That the
- * lost record is made before the run has passed by, the units up to the next snapshot have to wait for it: their
- * records are removed, too. Everything is a function of its inputs, so it all comes back with the same bytes.
- * Later snapshots stay: whoever wants their weights meanwhile has them. Only where a choice is lost of which they came
- * (chosen_base.h) do they go, with all that came of it: the rounds from there on may give other weights.
+ * The queue counts a unit as done when its record is there or is older than the newest snapshot of
+ * the run. So the ref is set back to the newest whole snapshot before the loss that also has the
+ * records with which the rounds after it begin (a snapshot that is kept for its weights alone may
+ * not have them), or to the start of the run. The units up to the next snapshot have to wait for
+ * the lost record, or the run would pass it by: so their records are removed, too. Every record is
+ * a function of its inputs, so all of them come back with the same bytes.
+ * Later snapshots stay, so that readers can go on using their weights. They are removed, with all
+ * that was made from them, only when the lost record is a choice of weights (chosen_base.h) that
+ * they depend on: from there on the rounds may give other weights.
  */
 #ifndef STAGES_PLAN_RUN_REWIND_H
 #define STAGES_PLAN_RUN_REWIND_H
@@ -24,8 +27,9 @@
 
 #include <stddef.h>
 
-/* `kept` is as it was before the loss, `lost` [count] are keys of records of the run that are gone. Weights and
- * optimizer state that a whole snapshot holds come back at once. Fails: ERROR_IO. */
+/* `kept` is the state before the loss; `lost` [count] are keys of records of the run that are gone.
+ * Weights and optimizer state that a whole snapshot holds are restored from it at once. Fails:
+ * ERROR_IO. */
 MUST_CHECK enum error_code run_rewind(struct store *store, const struct run_binding *run,
                                       const struct kept_rounds *kept, const char *const *lost,
                                       size_t count, struct error *err);

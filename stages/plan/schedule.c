@@ -21,7 +21,8 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Of a run of inference alone: rounds that were done elsewhere, each an epoch, and a snapshot behind the last. */
+/* Makes the schedule of a run of inference alone: its rounds were done elsewhere, each is an epoch,
+ * and a snapshot follows the last one. */
 static enum error_code make_imported(struct schedule *s, const struct pipeline_settings *settings,
                                      struct error *err)
 {
@@ -42,20 +43,20 @@ static enum error_code make_imported(struct schedule *s, const struct pipeline_s
     return ERROR_NONE;
 }
 
-/* Nodes that so many examples have at most. */
+/* Returns the most nodes that so many examples have. */
 static int64_t seeds_of(const struct pipeline_settings *settings, int64_t examples,
                         int64_t negatives, enum negative_kind negative)
 {
     if (!task_has(settings->ingest.task, TASK_HOLDS_OUT_EDGES))
         return examples;
-    if (sampler_goes_by_time(pipeline_sampler(settings))) /* each end is one of its own */
+    if (sampler_goes_by_time(pipeline_sampler(settings))) /* each end is a seed of its own */
         return examples * (2 + negatives);
     if (negative == NEGATIVE_IN_BATCH)
         return 2 * examples;
     return 2 * examples + (negative == NEGATIVE_SHARED ? negatives : examples * negatives);
 }
 
-/* What does not go together, or is too much. */
+/* Refuses counts that do not go together, or that are too large. */
 static enum error_code check_counts(const struct schedule *s, struct error *err)
 {
     const int64_t evaluation_slots = divide_up(s->valid_count, s->evaluation_batch_size);

@@ -18,7 +18,7 @@ const struct setting_spec *setting_row(const struct setting_spec *table, const c
 
 enum { PLACE_NAME_SIZE = 128 };
 
-/* What a message begins with: "cora.yaml:12: train-step.layers[1].heads". */
+/* The beginning of a message: "cora.yaml:12: train-step.layers[1].heads". */
 struct place {
     const struct setting_source *source;
     int line;
@@ -58,7 +58,7 @@ static enum error_code assign_int(const struct setting_spec *spec, const char *v
     return ERROR_NONE;
 }
 
-/* "4", or "up_to 4", which is at least 1. */
+/* Parses "4", or "up_to 4" with a number of at least 1. */
 static enum error_code assign_int_or_most(const struct setting_spec *spec, const char *value,
                                           const struct place *place, struct int_or_most *out,
                                           struct error *err)
@@ -84,7 +84,8 @@ static enum error_code assign_double(const struct setting_spec *spec, const char
     return ERROR_NONE;
 }
 
-/* The index of `value` among the names of a choice; how many there are when it is none of them. */
+/* Returns the index of `value` among the names of a choice, or their number if it is none of
+ * them. */
 static int64_t find_choice(const struct setting_spec *spec, const char *value)
 {
     int64_t i = 0;
@@ -111,7 +112,7 @@ static enum error_code assign_choice(const struct setting_spec *spec, const char
 
 _Static_assert(sizeof(enum setting_type) == sizeof(uint32_t), "an enum is as wide as a uint32_t");
 
-/* A number or a choice. The field is an int64_t, or a uint32_t or an enum. */
+/* Sets a number or a choice. The field is an int64_t, a uint32_t or an enum. */
 static enum error_code assign_number(const struct setting_spec *spec, const char *value,
                                      const struct place *place, void *field, struct error *err)
 {
@@ -129,7 +130,7 @@ static enum error_code assign_number(const struct setting_spec *spec, const char
     return ERROR_NONE;
 }
 
-/* The text of all settings has one on a line. */
+/* Sets a text. The text of all settings has one setting on a line, so a value has no line feed. */
 static enum error_code assign_text(const char *value, const struct place *place, char *out,
                                    size_t size, struct error *err)
 {
@@ -140,7 +141,8 @@ static enum error_code assign_text(const char *value, const struct place *place,
     return ERROR_NONE;
 }
 
-/* What other files of this kind say for true and false; NULL for what says neither. */
+/* Returns "true" or "false" for the words that other files of this kind use; NULL for any other
+ * word. */
 static const char *boolean_meant(const char *value)
 {
     static const char *const words[][2] = {
@@ -165,7 +167,7 @@ static enum error_code assign_bool(const char *value, const struct place *place,
     return meant ? error_add(err, rc, "; " ADVICE "write %s", meant) : rc;
 }
 
-/* YAML's words for nothing are text like any other here. */
+/* Refuses YAML's words for null, which would be read as text. */
 static enum error_code refuse_null(const struct setting_spec *spec, const struct place *place,
                                    struct error *err)
 {
@@ -204,7 +206,7 @@ static enum error_code add_path(const struct yaml_node *item, const struct place
     return ERROR_NONE;
 }
 
-/* A list becomes the text that file_pattern.h reads. */
+/* Turns a list into the text that file_pattern.h reads. */
 static enum error_code assign_paths(const struct yaml_node *value, const struct place *place,
                                     char *out, size_t size, struct error *err)
 {
@@ -219,7 +221,7 @@ static enum error_code assign_paths(const struct yaml_node *value, const struct 
     }
     if (rc != ERROR_NONE)
         return rc;
-    text[strlen(text)] = ']'; /* zeros are behind it */
+    text[strlen(text)] = ']'; /* the bytes behind it are 0 */
     return assign_text(text, place, out, size, err);
 }
 
@@ -257,7 +259,7 @@ static enum error_code add_number(const struct setting_spec *spec, const char *t
     return ERROR_NONE;
 }
 
-/* "10, 5" */
+/* Parses "10, 5". */
 static enum error_code assign_comma_list(const struct setting_spec *spec, const char *value,
                                          const struct place *place, struct int_list *out,
                                          struct error *err)
@@ -305,7 +307,7 @@ static enum error_code add_real(const struct setting_spec *spec, const char *tex
     return assign_double(spec, text, item, &out->value[out->count++], err);
 }
 
-/* A word, or "1, 0.5". */
+/* Parses a word, or "1, 0.5". */
 static enum error_code assign_word_or_numbers(const struct setting_spec *spec, const char *value,
                                               const struct place *place,
                                               struct choice_or_numbers *out, struct error *err)
@@ -353,7 +355,7 @@ static enum error_code assign_choice_or_numbers(const struct setting_spec *spec,
 
 /* --- all but lists of maps --- */
 
-/* What may stand for the setting, for who gave another kind of thing. */
+/* Returns what kind of value the setting expects, for a message. */
 static const char *expected_kind(const struct setting_spec *spec)
 {
     switch (spec->type) {
@@ -384,7 +386,7 @@ static const char *expected_kind(const struct setting_spec *spec)
     return "";
 }
 
-/* One text that may be a list in the pipeline file. */
+/* Returns whether the setting is one text that may be a list in the pipeline file. */
 static bool takes_paths(const struct setting_spec *spec)
 {
     return spec->type == SETTING_PATHS || spec->type == SETTING_WORDS ||
@@ -447,7 +449,7 @@ static enum error_code unknown_key(const struct setting_spec *rows, const char *
     for (const struct setting_spec *row = rows; row->name && count + 1 < 64; row++)
         names[count++] = row->name;
     if (strchr(key, ':'))
-        return refuse(place, err, ": unknown setting '%.100s'; YAML wants a blank behind the colon",
+        return refuse(place, err, ": unknown setting '%.100s'; YAML needs a blank after the colon",
                       key);
     const char *nearest = text_nearest(key, names);
     if (nearest)
@@ -507,7 +509,8 @@ static enum error_code assign_items(const struct setting_spec *spec, char *field
                          &at, err);
     }
     if (rc == ERROR_NONE && setting_print(spec, field - spec->offset, text, sizeof text) >=
-                                (int)sizeof text) /* so that text of settings is never cut off */
+                                (int)sizeof text) /* so that the text of settings is never cut
+                                                   * off */
         rc = refuse(place, err, " takes more than %zu bytes", sizeof text - 1);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* Values as text, what of it counts, and what two values have in common. */
+/* Prints values as text, decides which of them have an effect, and compares them. */
 #include "stages/plan/setting_value.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Appends as snprintf() does; `at` also counts what no longer fits. */
+/* Appends like snprintf(). `at` also counts the bytes that did not fit. */
 static void append(char *out, size_t size, size_t *at, const char *format, ...) PRINTF_LIKE(4, 5);
 
 static void append(char *out, size_t size, size_t *at, const char *format, ...)
@@ -36,7 +36,7 @@ static void print_numbers(const struct choice_or_numbers *numbers, char *out, si
 static bool is_default(const struct setting_spec *row, const void *item)
 {
     struct setting_spec alone = *row;
-    struct int_list scratch; /* the largest that an item has */
+    struct int_list scratch; /* the largest field of an item */
     char value[SETTING_NAME_SIZE * HOP_COUNT_MAX], other[sizeof value];
     if (!row->default_text)
         return false;
@@ -138,7 +138,7 @@ bool setting_equal(const struct setting_spec *spec, const void *a, const void *b
     return strcmp(one, other) == 0;
 }
 
-/* Is `word` one of the words of `list`, which a comma parts? */
+/* Returns whether `word` is one of the words of `list`, which are separated by commas. */
 static bool is_listed(const char *list, const char *word)
 {
     const size_t size = strlen(word);

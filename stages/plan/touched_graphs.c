@@ -7,12 +7,12 @@
 
 #include <inttypes.h>
 
-/* is_touched [newer graphs], which is zero. */
+/* Marks the touched graphs in is_touched [newer graphs], which is zero before. */
 static enum error_code mark_graphs(const struct touched_graphs *t, const struct graph_index *older,
                                    const struct graph_index *newer, uint8_t *is_touched,
                                    struct error *err)
 {
-    uint8_t *has_lost = NULL; /* [older graphs] a node */
+    uint8_t *has_lost = NULL; /* [older graphs] the graph has lost a node */
     const enum error_code rc =
         memory_new(&has_lost, older->graph_count, "graphs that are touched", err);
     for (uint32_t node = 0; rc == ERROR_NONE && node < older->node_count; node++)

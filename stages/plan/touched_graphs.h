@@ -1,7 +1,9 @@
 /*
- * touched_graphs - of a dataset of many graphs, which of its training graphs an update has touched (version_drift.h).
+ * touched_graphs - counts the training graphs of a dataset of many graphs that an update has
+ * touched (version_drift.h).
  *
- * A graph is touched when one of its nodes is, or it has lost one: its output is of all of them.
+ * A graph is touched when one of its nodes is, or when it has lost a node: its output depends on
+ * all of them.
  */
 #ifndef STAGES_PLAN_TOUCHED_GRAPHS_H
 #define STAGES_PLAN_TOUCHED_GRAPHS_H
@@ -13,17 +15,18 @@
 
 #include <stdint.h>
 
-/* Two versions, and how nodes of one are called in the other; borrowed. */
+/* Two versions, and the maps from the nodes of one to the nodes of the other; borrowed. */
 struct touched_graphs {
     struct store *store;
     const struct dataset_schema *older, *newer;
-    const uint32_t *older_of; /* [newer nodes] or DELTA_GONE */
-    const uint32_t *newer_of; /* [older nodes] likewise */
-    const uint8_t *mark;      /* [newer nodes] of which `mask` says that it is touched */
+    const uint32_t *older_of; /* [newer nodes] the older node, or DELTA_GONE */
+    const uint32_t *newer_of; /* [older nodes] the newer node, or DELTA_GONE */
+    const uint8_t *mark;      /* [newer nodes] touched if it has a bit of `mask` */
     uint8_t mask;
 };
 
-/* *count: the training graphs of the newer version that are touched. Fails: ERROR_CORRUPT; ERROR_NO_MEMORY. */
+/* Sets *count to the number of training graphs of the newer version that are touched. Fails:
+ * ERROR_CORRUPT; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code touched_graphs_count(const struct touched_graphs *touched,
                                                 const struct node_splits *splits, uint32_t *count,
                                                 struct error *err);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The smallest that has no share yet; `count`: there is none. */
+/* Returns the smallest type that has no share yet; `count` if there is none. */
 static uint32_t smallest(const uint64_t *portion, const bool *done, uint32_t count)
 {
     uint32_t best = count;

@@ -24,7 +24,7 @@ void unit_name(const struct unit *unit, char name[UNIT_NAME_SIZE])
         (void)snprintf(name + at, UNIT_NAME_SIZE - (size_t)at, "/%" PRId32, unit->slot);
 }
 
-/* Takes "/<number>" off *rest when `wanted`. */
+/* Takes "/<number>" off *rest if `wanted`. */
 static bool take_number(const char **rest, bool wanted, int64_t most, int64_t *out)
 {
     *out = 0;

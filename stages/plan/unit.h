@@ -1,22 +1,24 @@
 /*
  * unit - one piece of work, named by what it makes and never by who makes it.
  *
- *   ingest   partition                      one each
- *   initialise                              aggregate: weights of version 0
- *   count-walks                             sample: how often its walks come to nodes and edges, made once
- *   sample/<round>/<slot>                   a mini-batch
- *   sample-evaluation/<slot>                a mini-batch of validation nodes, made once
- *   train-step/<round>/<slot>               a gradient
- *   step-layer/<round>/<pass>/<slot>        train-step: one layer forward or backward (layer_pipeline.h), before that
- *   evaluate/<version>/<slot>               train-step: validation of those weights
- *   sum-gradients/<round>/<sum>             aggregate: a range of the gradients of some slots, added up
- *   aggregate/<round>                       weights of version round + 1
- *   seal-rows/<version>/<shard>             train-step: all rows of a shard of learnable embeddings that were changed by then
- *   checkpoint/<version>                    a snapshot of those weights
- *   infer/<version>/<layer>/<part>          one layer's output for one part, with those weights; layers from 1
- *   outputs/<version>                       infer: files for people, and metrics, with those weights
+ *   ingest   partition                  one each
+ *   initialise                          aggregate: weights of version 0
+ *   count-walks                         sample: visits of its walks to nodes and edges, made once
+ *   sample/<round>/<slot>               a mini-batch
+ *   sample-evaluation/<slot>            a mini-batch of validation nodes, made once
+ *   train-step/<round>/<slot>           a gradient
+ *   step-layer/<round>/<pass>/<slot>    train-step: one layer forward or backward, before the
+ *                                       gradient (layer_pipeline.h)
+ *   evaluate/<version>/<slot>           train-step: validation of those weights
+ *   sum-gradients/<round>/<sum>         aggregate: a range of the gradients of some slots, added up
+ *   aggregate/<round>                   weights of version round + 1
+ *   seal-rows/<version>/<shard>         train-step: all rows of a shard of learnable embeddings
+ *                                       that have changed up to that version
+ *   checkpoint/<version>                a snapshot of those weights
+ *   infer/<version>/<layer>/<part>      one layer's output for one part; layers count from 1
+ *   outputs/<version>                   infer: files for people, and metrics
  *
- * To add a kind: a row in UNIT_LIST, and the struct unit_row that it names.
+ * To add a kind, add a row to UNIT_LIST and the struct unit_row that it names.
  */
 #ifndef STAGES_PLAN_UNIT_H
 #define STAGES_PLAN_UNIT_H
@@ -28,8 +30,8 @@
 
 /* clang-format off */
 
-/* ROW(number, name): every kind; <name>_unit is its row (units/unit_row.h), in units/<stage>_units.c. Inputs before what is
- * made of them. */
+/* ROW(number, name) lists every kind; <name>_unit is its row (units/unit_row.h), in
+ * units/<stage>_units.c. A kind comes after the kinds that make its inputs. */
 #define UNIT_LIST(ROW)                               \
     ROW(UNIT_INGEST, ingest)                         \
     ROW(UNIT_PARTITION, partition)                   \
@@ -54,22 +56,22 @@ enum unit_kind { UNIT_UNKNOWN = 0, UNIT_LIST(UNIT_NUMBER) UNIT_KIND_COUNT };
 
 struct unit {
     enum unit_kind kind;
-    int64_t round; /* round, or version of the weights; 0 when the kind has none */
-    int32_t slot;  /* slot, part for infer, or shard of embeddings; 0 when the kind has none */
-    int32_t layer; /* of infer; the pass of step-layer; 0 else */
+    int64_t round; /* round, or version of the weights; 0 if the kind has neither */
+    int32_t slot;  /* slot, part (infer), or shard of embeddings; 0 if the kind has none */
+    int32_t layer; /* layer (infer), or pass (step-layer); otherwise 0 */
 };
 
 enum { UNIT_NAME_SIZE = 64 };
 
 void unit_name(const struct unit *unit, char name[UNIT_NAME_SIZE]);
-/* Fails: ERROR_INVALID for a name that is none. */
+/* Fails: ERROR_INVALID if `name` names no unit. */
 MUST_CHECK enum error_code unit_parse(const char *name, struct unit *out, struct error *err);
-/* Fails: ERROR_INVALID for a unit that another stage's program does. */
+/* Fails: ERROR_INVALID if the program of another stage does the unit. */
 MUST_CHECK enum error_code unit_check_stage(const struct unit *unit, const char *stage,
                                             struct error *err);
-/* The stage whose program does units of this kind: "sample", ... */
+/* Returns the stage whose program does units of this kind, e.g. "sample". */
 const char *unit_stage(enum unit_kind kind);
-/* The first kind of unit that this stage has; UNIT_UNKNOWN for no stage. */
+/* Returns the first kind of unit of this stage; UNIT_UNKNOWN if there is no such stage. */
 enum unit_kind unit_of_stage(const char *stage);
 bool unit_equal(const struct unit *a, const struct unit *b);
 

@@ -26,12 +26,12 @@ int unit_keys(const struct schedule *s, const char *run_id, const struct unit *u
 
 enum { NUMBERS_MAX = 3 };
 
-/* The parts of a path that are numbers, as many as a unit may have. Returns their count. */
+/* Reads the numbers in a path, at most as many as a unit may have. Returns their count. */
 static int numbers_in(const char *path, int64_t out[NUMBERS_MAX])
 {
     int count = 0;
     while (*path && count < NUMBERS_MAX) {
-        const size_t size = strcspn(path, "/-_"); /* outputs have a tag behind their number */
+        const size_t size = strcspn(path, "/-_"); /* outputs have a tag after their number */
         count += text_int64(path, size, &out[count]) && out[count] >= 0;
         path += size + (path[size] != '\0');
     }
@@ -48,7 +48,8 @@ static bool has_key(const struct schedule *s, const char *run_id, const struct u
     return false;
 }
 
-/* Its numbers stand in this order in the key; where the slot comes first, the other way round. */
+/* Makes a unit from the numbers in a key. They are in this order in the key, or if slot_first in
+ * the reverse order. */
 static struct unit unit_of_numbers(enum unit_kind kind, const int64_t number[NUMBERS_MAX],
                                    bool slot_first)
 {
@@ -85,7 +86,8 @@ bool unit_of_key(const struct schedule *s, const char *run_id, const char *key, 
     return false;
 }
 
-/* The key of the choice that its maker starts from, where it is one: that is no result. */
+/* Returns the key of the choice that the unit starts from, if it stores one: a choice is no
+ * result. */
 static struct key key_of_choice(const struct schedule *s, const char *run_id,
                                 const struct unit *unit)
 {
@@ -120,7 +122,7 @@ enum error_code unit_remove(const struct schedule *s, struct store *store, const
     return rc;
 }
 
-/* --- where they lie --- */
+/* --- where records lie --- */
 
 int64_t unit_number(const struct unit *unit)
 {

@@ -20,7 +20,8 @@ const char **update_request_files(struct update_request *request, size_t kind)
     return (const char **)(void *)((char *)request + update_kind_table[kind].offset);
 }
 
-/* The items of `files`, of which there are others beside them, behind those that `list` has, which is open yet. */
+/* Appends the items of `files`, which are several, to those of `list`, which has no closing bracket
+ * yet. */
 static enum error_code add_items(char list[UPDATE_FILES_SIZE], const char *files, struct error *err)
 {
     const char *at = NULL, *item = NULL;
@@ -91,10 +92,10 @@ enum error_code update_check_dataset(const struct dataset_schema *schema, struct
 {
     for (uint32_t t = 0; t < dataset_type_count(schema); t++)
         if (!dataset_type_origin(schema, t)[0])
-            return error_set(err, ERROR_INVALID,
-                             "dataset %s was made by an earlier release, which did not keep where "
-                             "the features of each type come from: expected one that is made anew, "
-                             "in another folder",
-                             schema->id);
+            return error_set(
+                err, ERROR_INVALID,
+                "dataset %s was made by an earlier release, which did not store the origin of the "
+                "features of each type: expected a dataset that is made again, in another folder",
+                schema->id);
     return ERROR_NONE;
 }

@@ -8,7 +8,8 @@
 #include "stages/plan/pipeline_settings.h"
 #include "store/records/partition_book.h"
 
-/* checkpoint.metric; where that is the default, accuracy, and the task has none, the loss. */
+/* Returns checkpoint.metric. If that is the default, accuracy, and the task has none, returns the
+ * loss. */
 enum metric validation_metric(const struct pipeline_settings *settings,
                               const struct partition_book *book);
 

@@ -17,13 +17,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOWHERE DELTA_GONE /* of the other version: a node that is gone, or new */
+#define NOWHERE DELTA_GONE /* a node that the other version does not have */
 
 enum { CHANGED_ROW = 1, CHANGED_FEATURES = 2, TOUCHED = 4, TOUCHED_NOW = 8 };
 
 /* --- one version after the other, row by row --- */
 
-struct reader { /* of a version; the chunk at hand */
+struct reader { /* a version, and its chunk in memory */
     struct store *store;
     struct dataset_schema schema;
     struct merged_edges pass;
@@ -35,15 +35,15 @@ struct reader { /* of a version; the chunk at hand */
 struct row { /* the in-neighbours of a node */
     uint64_t size;
     const uint32_t *neighbor;
-    const uint16_t *relation; /* NULL: there is one */
+    const uint16_t *relation; /* NULL: the graph has one relation */
 };
 
 struct drift {
     struct reader older, newer;
-    uint32_t
-        *older_of; /* [newer nodes] the node's number in the older version, ascending, or NOWHERE */
-    uint32_t *newer_of; /* [older nodes] */
-    uint8_t *mark;      /* [newer nodes] */
+    /* [newer nodes] the node's number in the older version, ascending, or NOWHERE. */
+    uint32_t *older_of;
+    uint32_t *newer_of; /* [older nodes] the reverse */
+    uint8_t *mark;      /* [newer nodes] 1: touched */
 };
 
 static void rewind_reader(struct reader *r)
@@ -56,7 +56,8 @@ static void rewind_reader(struct reader *r)
     merged_edges_end(&r->pass);
 }
 
-/* The in-neighbours of a node, which is not before those that were asked for since rewind_reader(). */
+/* Reads the in-neighbours of a node. Since rewind_reader() nodes must be read in ascending
+ * order. */
 static enum error_code read_row(struct reader *r, uint32_t node, struct row *row, struct error *err)
 {
     bool found = true;
@@ -82,7 +83,8 @@ static enum error_code read_row(struct reader *r, uint32_t node, struct row *row
     return ERROR_NONE;
 }
 
-/* Likewise its features; *dim 0: nodes of its type have none. */
+/* Reads the features of a node. *dim 0: nodes of its type have none. Nodes must be read in
+ * ascending order. */
 static enum error_code read_features(struct reader *r, uint32_t node, const float **row,
                                      uint32_t *dim, struct error *err)
 {
@@ -114,7 +116,7 @@ enum error_code version_is_below(struct store *store, const char *older, const c
         if (*is_below)
             return ERROR_NONE;
         const enum error_code rc = dataset_delta_get(store, id, &delta, err);
-        if (rc == ERROR_NOT_FOUND) /* the root */
+        if (rc == ERROR_NOT_FOUND) /* `newer` is the root */
             return ERROR_NONE;
         if (rc != ERROR_NONE)
             return rc;
@@ -187,7 +189,7 @@ static enum error_code compare_node(struct drift *d, uint32_t node, struct error
         rc = read_features(&d->newer, node, &newer_row, &newer_dim, err);
     if (rc != ERROR_NONE)
         return rc;
-    must(older_dim == newer_dim); /* check_kind() */
+    must(older_dim == newer_dim); /* check_kind() has compared them */
     if (rows_differ(d, &older, &newer))
         d->mark[node] |= CHANGED_ROW;
     if (newer_dim && memcmp(older_row, newer_row, newer_dim * sizeof *newer_row) != 0)
@@ -195,7 +197,8 @@ static enum error_code compare_node(struct drift *d, uint32_t node, struct error
     return ERROR_NONE;
 }
 
-/* One hop more: a node is touched by a changed row of its own, or by a neighbour that was touched with a hop less. */
+/* Marks nodes one hop further: a node is touched by a change of its own row, or by a neighbour that
+ * was marked before. */
 static enum error_code spread(struct drift *d, struct error *err)
 {
     const uint32_t count = d->newer.schema.node_count;
@@ -215,7 +218,7 @@ static enum error_code spread(struct drift *d, struct error *err)
     return rc;
 }
 
-/* Training nodes, or graphs, that are touched. */
+/* Counts the training nodes, or graphs, that are touched. */
 static enum error_code count_touched(const struct drift *d, const struct node_splits *splits,
                                      uint32_t *touched, struct error *err)
 {
@@ -238,7 +241,8 @@ static enum error_code measure_touched(struct drift *d, int hop_count, double *o
 {
     const uint32_t count = d->newer.schema.node_count;
     const bool all_train =
-        task_has(d->newer.schema.task, TASK_SEEDS_ALL_TYPES); /* any may be an end of a link */
+        task_has(d->newer.schema.task, TASK_SEEDS_ALL_TYPES); /* nodes of any type may be an end of
+                                                               * a link */
     struct node_splits splits = {0};
     uint32_t touched = 0;
     enum error_code rc = ERROR_NONE;
@@ -266,7 +270,7 @@ static enum error_code measure_touched(struct drift *d, int hop_count, double *o
 
 /* --- degrees and features --- */
 
-/* count[d]: nodes of in-degree d; longer rows than there are places go to the last one. */
+/* Counts the nodes of each in-degree d in count[d]. The last place counts all higher degrees. */
 static enum error_code count_degrees(struct reader *r, uint32_t *count, uint64_t places,
                                      struct error *err)
 {
@@ -305,7 +309,8 @@ static enum error_code measure_degrees(struct drift *d, double *out, struct erro
     return rc;
 }
 
-/* Columns of all types, and in *first [node types] where those of each begin. */
+/* Returns the number of columns of all types, and sets first [node types] to the column with which
+ * each begins. */
 static size_t count_columns(const struct dataset_schema *schema, size_t *first)
 {
     size_t count = 0;
@@ -316,7 +321,7 @@ static size_t count_columns(const struct dataset_schema *schema, size_t *first)
     return count;
 }
 
-/* Means and standard deviations of these columns, each over the nodes that have it. */
+/* Computes mean and standard deviation of these columns, each over the nodes that have it. */
 static enum error_code measure_columns(struct reader *r, double *mean, double *deviation,
                                        struct error *err)
 {
@@ -331,7 +336,8 @@ static enum error_code measure_columns(struct reader *r, double *mean, double *d
         uint32_t dim = 0;
         rc = read_features(r, node, &row, &dim, err);
         seen[type]++;
-        for (uint32_t c = 0; rc == ERROR_NONE && c < dim; c++) { /* Welford 1962 */
+        for (uint32_t c = 0; rc == ERROR_NONE && c < dim; c++) { /* by the recurrence of Welford
+                                                                  * (1962) */
             const double before = (double)row[c] - mean[first[type] + c];
             mean[first[type] + c] += before / (double)seen[type];
             deviation[first[type] + c] += before * ((double)row[c] - mean[first[type] + c]);
@@ -347,7 +353,7 @@ static enum error_code measure_features(struct drift *d, double *out, struct err
 {
     size_t first[NODE_TYPE_COUNT_MAX] = {0};
     const size_t dim = count_columns(&d->newer.schema, first);
-    double *figure = NULL; /* means and deviations of both */
+    double *figure = NULL; /* means and deviations of both versions */
     enum error_code rc = memory_new(&figure, 4 * dim, "means of features", err);
     if (rc == ERROR_NONE)
         rc = measure_columns(&d->older, figure, figure + dim, err);
@@ -357,8 +363,8 @@ static enum error_code measure_features(struct drift *d, double *out, struct err
     for (size_t c = 0; rc == ERROR_NONE && c < dim; c++) {
         const double shift = fabs(figure[2 * dim + c] - figure[c]);
         const double deviation = figure[dim + c];
-        *out =
-            fmax(*out, deviation > 0 ? shift / deviation : shift); /* a constant has no measure */
+        *out = fmax(*out, deviation > 0 ? shift / deviation : shift); /* a constant column has no
+                                                                    * deviation to divide by */
     }
     memory_free(figure);
     return rc;

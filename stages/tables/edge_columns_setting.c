@@ -36,7 +36,8 @@ static struct field without_quotes(struct field field)
     return field;
 }
 
-/* The words for the two ends are few: what data sets call an end may be the name of a column. */
+/* Returns the role of a word of the setting. Only two words name the ends: other words that data
+ * sets use for an end may be the names of columns. */
 static struct edge_word role_of(const struct field *word)
 {
     const struct edge_word known = edge_word_of(word);
@@ -76,10 +77,10 @@ enum error_code edge_columns_setting_next(const char **text, struct column_entry
         return ERROR_NONE;
     return error_set(
         err, ERROR_INVALID,
-        "ingest.edge_columns: found '%.*s', expected source, target, weight, time, "
-        "etype, edge_id or feat, a colon and the name or the number of a column; before "
-        "the column of a source or target the type of its nodes and a colon may stand "
-        "(source: user:userId); a name with a colon stands in single quotes",
+        "ingest.edge_columns: found '%.*s', expected source, target, weight, time, etype, edge_id "
+        "or feat, a colon and the name or the number of a column; before the column of a source or "
+        "target the type of its nodes and a colon may come (source: user:userId); a name with a "
+        "colon is written in single quotes",
         entry.size < SHOWN ? (int)entry.size : SHOWN, entry.text);
 }
 

@@ -2,11 +2,11 @@
  * edge_columns_setting - reads ingest.edge_columns, which says what the columns of a table of edges
  * are.
  *
- *     source: from; target: to; weight: amount         columns by their names in the header
- *     source: 1; target: 3; etype: 2                   columns by their numbers, from 1
- *     source: user:userId; target: movie:movieId       the two ends are nodes of two types
- *     source: ':START_ID'; target: ':END_ID'           a name with a colon or a semicolon stands in
- *                                                      single quotes
+ *   source: from; target: to; weight: amount         columns by their names in the header
+ *   source: 1; target: 3; etype: 2                   columns by their numbers, from 1
+ *   source: user:userId; target: movie:movieId       the two ends are nodes of two types
+ *   source: ':START_ID'; target: ':END_ID'           a name with a colon or a semicolon is in
+ *                                                    single quotes
  */
 #ifndef STAGES_TABLES_EDGE_COLUMNS_SETTING_H
 #define STAGES_TABLES_EDGE_COLUMNS_SETTING_H
@@ -27,10 +27,12 @@ struct column_entry { /* borrows from the setting's text */
 MUST_CHECK enum error_code edge_columns_setting_next(const char **text, struct column_entry *out,
                                                      bool *found, struct error *err);
 
-/* Whether an entry names a column by something other than a number: the table has a header then. */
+/* Returns whether an entry names a column by something other than a number: the table then has a
+ * header. */
 bool edge_columns_setting_has_names(const char *text);
 
-/* Whether the setting is not empty, and the header of a table has all columns that it names. */
+/* Returns whether the setting is not empty and the header of a table has all columns that it
+ * names. */
 bool edge_columns_setting_fits(const char *text, const struct table_look *look);
 
 #endif

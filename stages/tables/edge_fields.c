@@ -72,7 +72,7 @@ enum error_code edge_fields_split(const struct edge_fields *fields, const struct
                      line->number, fields->count, found, delimited_extent(line, extent));
 }
 
-/* How much of a field a message shows. */
+/* Returns how many bytes of a field a message shows. */
 static int shown(const struct field *field)
 {
     return field->size < 40 ? (int)field->size : 40;
@@ -88,13 +88,13 @@ enum error_code edge_fields_integer(const struct field *field, const char *what,
                      what, shown(field), field->text);
 }
 
-/* A field, and where it stands, for messages. */
+/* A field and its place, for messages. */
 struct place {
     struct value_notes *notes;
     const struct field *field;
     const char *what, *where;
     int64_t line;
-    uint32_t element; /* of the column */
+    uint32_t element; /* element of the column */
 };
 
 static enum error_code number(const struct place *place, double *out, struct error *err)
@@ -148,7 +148,7 @@ static enum error_code time_value(const struct place *place, int64_t *out, struc
 {
     const struct field *field = place->field;
     struct time_fault fault;
-    must(place->notes); /* whoever reads times says how they are written */
+    must(place->notes); /* a reader of times sets how they are written */
     time_format_narrow(&place->notes->time, field->text, field->size);
     if (time_text_value(&place->notes->time, field->text, field->size, out, &fault))
         return ERROR_NONE;
@@ -186,7 +186,7 @@ enum error_code edge_fields_value(const struct field *field, enum edge_column co
 
 enum { NUMBER_SIZE = 64 };
 
-/* 1,5 as 1.5, in `number`. */
+/* Writes 1,5 as 1.5 into `number`. */
 static struct field with_point(const struct field *field, char number[NUMBER_SIZE])
 {
     char *comma = NULL;

@@ -16,11 +16,11 @@ void edge_list_survey_release(struct edge_list_survey *survey)
 
 struct comments {
     enum stated_direction stated;
-    const char *words; /* which say it; NULL: none */
+    const char *words; /* the words of the comment; NULL: none */
     bool is_konect, has_sides;
 };
 
-/* Whether the line begins with the words; those of KONECT stand alone. */
+/* Returns whether the line begins with the words, which for KONECT must be whole words. */
 static bool begins(const struct text_line *line, const char *words)
 {
     const size_t size = strlen(words);

@@ -25,7 +25,7 @@ static void put(char *text, const char *format, ...)
 
 /* ---- the line -------------------------------------------------------------------------------- */
 
-/* Writes how the setting names a column: by its name if there is one, else by its number. */
+/* Writes how the setting names a column: by its name if it has one, or else by its number. */
 static void put_name(char *text, const struct table_look *look, int column)
 {
     const struct field *name = &look->column[column].name;
@@ -104,7 +104,7 @@ static bool may_be_end(const struct table_look *look, size_t i)
     return column->values && !(column->are_numbers && column->has_fraction) && !column->are_dates;
 }
 
-/* Guesses the two columns that share most cells, else the first two that may be ids. */
+/* Guesses the two columns that share most cells, or else the first two that may be ids. */
 static void guess_ends(const struct table_look *look, int *source, int *target)
 {
     uint64_t most = 0;

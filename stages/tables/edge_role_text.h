@@ -1,6 +1,6 @@
 /*
- * edge_role_text - what is said of the columns of a table of edges: their roles, and the line that
- * settles them.
+ * edge_role_text - messages about the columns of a table of edges: their roles, and the line to add
+ * to the pipeline file.
  */
 #ifndef STAGES_TABLES_EDGE_ROLE_TEXT_H
 #define STAGES_TABLES_EDGE_ROLE_TEXT_H
@@ -8,18 +8,18 @@
 #include "stages/tables/edge_roles.h"
 #include "stages/tables/edge_words.h"
 
-/* One run of edge_roles_find(). */
+/* The state of one edge_roles_find(). */
 struct role_search {
     const struct edge_roles_request *request;
     struct edge_roles *out;
-    size_t count;       /* of columns */
+    size_t count;       /* number of columns */
     int source, target; /* columns, or EDGE_FIELD_NONE */
-    int kinds;          /* ends whose names say kinds of things */
-    bool is_assumed;    /* something was taken that no name and no setting says */
+    int kinds;          /* number of ends whose names are kinds of things */
+    bool is_assumed;    /* a role was assumed that no name and no setting gives */
     struct {
         enum edge_role role;
         enum edge_column column;
-        bool is_direction; /* the words Directed and Undirected */
+        bool is_direction; /* a column of the words Directed and Undirected */
     } use[TABLE_COLUMNS_MAX];
 };
 

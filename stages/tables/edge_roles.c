@@ -20,7 +20,8 @@ static bool is_free(const struct role_search *s, size_t i)
     return s->use[i].role == EDGE_ROLE_NONE;
 }
 
-/* Whether the cells may be ids: not empty, no fractions, no dates, no unnamed row numbers. */
+/* Returns whether the cells may be ids: not empty, no fractions, no dates, no unnamed row
+ * numbers. */
 static bool may_be_ids(const struct role_search *s, size_t i)
 {
     const struct table_column *column = column_at(s, i);
@@ -29,7 +30,8 @@ static bool may_be_ids(const struct role_search *s, size_t i)
            !is_index;
 }
 
-/* A column that is called weight or time is that: a cell that is none is an error with its line. */
+/* Returns whether a column may have the role. A column called weight or time has it: a cell that is
+ * no number or time is an error with its line. */
 static bool fits(const struct table_column *column, enum edge_column role)
 {
     if (role == EDGE_TYPE)
@@ -260,7 +262,7 @@ static bool has_twins(const struct role_search *s)
     return false;
 }
 
-/* Whether the first of several columns has few values, such as kinds, steps or years. */
+/* Returns whether the first of several columns has few values, such as kinds, steps or years. */
 static bool has_few_values(const struct role_search *s, size_t i)
 {
     return s->count > 2 && column_at(s, i)->distinct * 20 <= s->request->look->rows;

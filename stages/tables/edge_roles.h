@@ -1,10 +1,10 @@
 /*
- * edge_roles - what each column of a table of edges is: source, target, weight, time, relation,
- * feature.
+ * edge_roles - finds what each column of a table of edges is: source, target, weight, time,
+ * relation, feature.
  *
- * A column has a role because ingest.edge_columns says so, because its name in the header is known
+ * A column has a role because ingest.edge_columns gives it, because its name in the header is known
  * (edge_words.h), or because nothing else is possible. Otherwise the table is refused with the line
- * that settles it:
+ * to add:
  *
  *   setting     edge_columns names all columns that are used
  *   header      known names; if the names of the ends are not known, the only two columns that can
@@ -44,11 +44,11 @@ struct edge_roles {
     bool names_two_kinds;
     enum stated_direction stated; /* a column of Gephi's words Directed and Undirected */
     char said[ROLE_TEXT_SIZE];    /* what each column is, for people */
-    char warning[ROLE_TEXT_SIZE]; /* "", or what was assumed and the line that says otherwise */
+    char warning[ROLE_TEXT_SIZE]; /* "", or what was assumed and the line to add if that is wrong */
 };
 
-/* Fails: ERROR_INPUT for a table whose columns may mean several things, with the line to add;
- * ERROR_INVALID for a setting that names no column or is none. */
+/* Finds the roles. Fails: ERROR_INPUT for a table whose columns may mean several things, with the
+ * line to add; ERROR_INVALID for a setting that is malformed or names no column. */
 MUST_CHECK enum error_code edge_roles_find(const struct edge_roles_request *request,
                                            struct edge_roles *out, struct error *err);
 

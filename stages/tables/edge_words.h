@@ -22,7 +22,7 @@ enum edge_role {
 struct edge_word {
     enum edge_role role;
     enum edge_column column; /* with EDGE_ROLE_COLUMN */
-    /* the name says a kind of thing (user, movie), and the other end is of another kind */
+    /* the name is a kind of thing (user, movie), and the other end is of another kind */
     bool is_kind;
 };
 
@@ -32,15 +32,16 @@ struct edge_word edge_word_of(const struct field *name);
 const char *edge_word_for(enum edge_column column);
 /* Returns `Person` of `:START_ID(Person)`; size 0: the name has no group. */
 struct field edge_word_group(const struct field *name);
-/* Whether the name means anything; a table_name_test. */
+/* Returns whether the name means anything; a table_name_test. */
 bool edge_word_is_known(const struct field *name);
 /* Returns the column that ingest.edge_label means by a name: a column of some of the words here
- * (`weight`: the weights are the labels, too), else EDGE_LABEL. */
+ * (`weight`: the weights are also the labels), or else EDGE_LABEL. */
 enum edge_column edge_word_label(const struct field *name);
-/* Whether a column called `name` holds the labels that ingest.edge_label names (NULL: none). */
+/* Returns whether a column called `name` holds the labels that ingest.edge_label names (NULL:
+ * none). */
 bool edge_word_is_label(const struct field *name, const char *label);
-/* Whether two names differ in their last character alone, which counts the two ends: txId1 and
- * txId2, node_a and node_b. */
+/* Returns whether two names differ in their last character alone, which numbers the two ends: txId1
+ * and txId2, node_a and node_b. */
 bool edge_words_are_pair(const struct field *first, const struct field *second);
 
 #endif

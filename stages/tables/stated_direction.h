@@ -5,9 +5,11 @@
 
 enum stated_direction {
     STATED_DIRECTED,
-    STATED_UNDIRECTED,   /* each edge of the input stands for both directions */
-    STATED_NOTHING,      /* taken as directed; it is remarked when no edge is listed both ways */
-    STATED_ONCE_IS_BOTH, /* nothing, but when no edge is listed both ways each stands for both */
+    STATED_UNDIRECTED, /* each edge of the input means both directions */
+    /* Edges count as directed; the log remarks it if no edge is listed in both directions. */
+    STATED_NOTHING,
+    /* Nothing is stated, but if no edge is listed in both directions, each means both. */
+    STATED_ONCE_IS_BOTH,
 };
 
 #endif

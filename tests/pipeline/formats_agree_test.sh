@@ -512,7 +512,7 @@ bad 'expected metadata.yaml, found no such file' graphbolt columns
 mkdir empty both
 cp rows/*.npy rows/meta.json both
 cp bolt/metadata.yaml both
-bad 'empty: ingest.format is auto, and nothing in this folder says what it is: expected meta.json' auto empty
+bad 'empty: ingest.format is auto, and nothing in this folder shows its format: expected meta.json' auto empty
 bad 'meta.json says folder and metadata.yaml says graphbolt: write `format: folder` or `format: graphbolt`' auto both
 bad 'edges.npy: expected a table of edges, found a NumPy array .npy.: .*edges are edges.npy beside meta.json in a folder' auto rows/edges.npy
 pipeline bad auto rows "  labels: $work/labels.csv\n"

@@ -101,7 +101,7 @@ bad 'partition.parts is 421, expected at most 420 parts: the dataset has that ma
 bad 'partition.method cuts graphs' 78 '' '' --set partition.method=fennel
 bad 'sample.sampler is ladies, which draws other nodes than those of whole graphs' 78 '' '' --set sample.sampler=ladies
 bad 'train-step.readout is none, expected sum, mean or max' 78 '' '' --set train-step.readout=none
-bad 'does not say which graph a node is of: expected folder' 78 '' '' --set ingest.format=generated
+bad 'does not say which graph a node is in: expected folder' 78 '' '' --set ingest.format=generated
 rm -rf "$work/wrong" "$work/bad"
 cp -r "$work/shapes" "$work/wrong"
 rm "$work/wrong/node-graph.csv"

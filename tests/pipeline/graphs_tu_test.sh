@@ -49,7 +49,7 @@ grep -aq "'shape': (160, 3)" <(head -c 80 "$work/logits.npy") || fail "logits ar
 answer=$(run numbers "$work/toy.yaml" --set ingest.task=graph_regression)
 [[ $answer == *'"rmse":'* ]] || fail "numbers: $answer"
 
-expect 78 'ingest.format is tu, which is of many graphs: expected ingest.task graph_classification' run bad "$work/toy.yaml" --set ingest.task=single_label
+expect 78 'ingest.format is tu, which has many graphs: expected ingest.task graph_classification' run bad "$work/toy.yaml" --set ingest.task=single_label
 cp -r "$work/toy1" "$work/wrong"
 echo '1, 3000' >>"$work/wrong/TOY_A.txt"
 TOY=wrong expect 65 'TOY_A.txt:[0-9]*: (an edge between nodes of two graphs, 1 and [0-9]*|expected a node from 1)' run bad "$work/toy.yaml"

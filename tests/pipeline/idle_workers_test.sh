@@ -12,7 +12,7 @@ for _ in $(seq 200); do [ -S "$work/redis.sock" ] && break || sleep 0.05; done
 "$bin/graphmill" start "$pipeline" --directory "$work/shared" --redis "unix:$work/redis.sock" --quiet >"$work/start.txt"
 worker() { "$bin/graphmill-$1" --pipeline "$pipeline" --store "dir:$work/shared/store" --redis "unix:$work/redis.sock" "${@:2}" 2>>"$work/$1.log"; }
 
-expect 64 'goes with stages that loop' "$bin/graphmill-ingest" --pipeline "$pipeline" --store "dir:$work/shared/store" --idle 1
+expect 64 'is for stages that loop' "$bin/graphmill-ingest" --pipeline "$pipeline" --store "dir:$work/shared/store" --idle 1
 status=0
 worker infer --idle 1 || status=$?
 [ $status -eq 75 ] || fail "infer with nothing to do ended with $status, expected 75"

@@ -33,7 +33,7 @@ done
 expect 64 "'metiss' is no method; did you mean 'metis'" "$bin/graphmill" partition "$file" --directory "$work/run" --compare --methods hash,metiss
 expect 64 "'hash' stands there twice" "$bin/graphmill" partition "$file" --directory "$work/run" --compare --methods hash,hash
 expect 64 '--methods goes with --compare' "$bin/graphmill" partition "$file" --directory "$work/run" --methods hash
-expect 64 '--trial goes with graphmill-partition' "$bin/graphmill-ingest" --store "dir:$work/run/store" --pipeline "$file" --trial "$work/x"
+expect 64 '--trial needs graphmill-partition' "$bin/graphmill-ingest" --store "dir:$work/run/store" --pipeline "$file" --trial "$work/x"
 printf '0\n7\n' >"$work/parts"
 partition --compare --quiet --methods file,range --set partition.method=file --set "partition.assignment=$work/parts" >"$work/table" 2>/dev/null
 grep -q "^file .*$work/parts" "$work/table" || fail "the bad file is not named: $(cat "$work/table")"

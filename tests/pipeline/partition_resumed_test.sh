@@ -16,13 +16,13 @@ partition() { # FOLDER OPTIONS: what it says goes to FOLDER.log
 # Seals name the content, so that what is said of all records is said of all parts.
 records() { (cd "$work/$1/partition" && find . -name '*.record' | sort | xargs sha256sum); }
 sealed() { find "$work/$1/partition" -name "${2}_seal.record" 2>/dev/null | wc -l; }
-kept() { sed -n "s/.*$2 of \([0-9]*\) of $parts parts stand already and are kept.*/\1/p" "$work/$1.log" | tail -1; }
+kept() { sed -n "s/.*$2 of \([0-9]*\) of $parts parts are there already and are kept.*/\1/p" "$work/$1.log" | tail -1; }
 
 prepare peace
 answer=$(partition peace --threads 1)
 expected=$(records peace)
 [ "$(sealed peace topology)" = $parts ] || fail "not a seal for each part: $(sealed peace topology)"
-! grep -q 'stand already' "$work/peace.log" || fail 'an undisturbed partition found parts'
+! grep -q 'are there already' "$work/peace.log" || fail 'an undisturbed partition found parts'
 
 # Killed while it writes topologies, and while it writes shards.
 for what in topology shard; do

@@ -83,8 +83,8 @@ unlike() { # STATUS MESSAGE [options]: of a graph whose types all have features
         --directory "$work/unlike" "${@:3}"
     [ -z "$(find "$work/unlike" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $2"
 }
-unlike 65 'sample.sampler is weighted_neighbor, which goes by edge weights, but the graph has none' --set sample.sampler=weighted_neighbor
-unlike 65 'sample.sampler is temporal_neighbor, which goes by edge times, but the graph has none' --set sample.sampler=temporal_neighbor
+unlike 65 'sample.sampler is weighted_neighbor, which reads edge weights, but the graph has none' --set sample.sampler=weighted_neighbor
+unlike 65 'sample.sampler is temporal_neighbor, which reads edge times, but the graph has none' --set sample.sampler=temporal_neighbor
 links=(--set ingest.task=link_prediction --set train-step.decoder=distmult)
 unlike 65 'ingest.edge_split is by time, but the edges have no times' "${links[@]}" --set 'ingest.edge_split=time 80/10/10'
 unlike 78 'sample.negatives is 3, expected fewer than nodes of type venue: the dataset has 3' "${links[@]}" \
@@ -116,7 +116,7 @@ lacking() { # MESSAGE SAMPLER
     [ -z "$(find "$work/lacking" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $1"
     rm -rf "$work/lacking"
 }
-lacking 'goes by edge times of all relations, but relation cites has none: add a column "time" to its table of edges' temporal_neighbor
+lacking 'reads edge times of all relations, but relation cites has none: add a column "time" to its table of edges' temporal_neighbor
 sed -i 's/,[0-9a-z]*$//' "$mixed/cites.csv"
-lacking 'goes by edge weights of all relations, but relation cites has none: add a column "weight"' weighted_neighbor
+lacking 'reads edge weights of all relations, but relation cites has none: add a column "weight"' weighted_neighbor
 run weighted "$(pipeline "$mixed" '  format: dgl_csv\n  add_reverse: true\n')" --set sample.sampler=neighbor >/dev/null

@@ -59,7 +59,7 @@ refused() { # pattern, settings
         --set ingest.path="$work/untimed" "$@"
     [ -z "$(find "$work/refused" -name 'topology*')" ] || fail "$pattern: partitioned all the same"
 }
-refused 'temporal_neighbor, which goes by edge times, but the graph has none' --set sample.sampler=temporal_neighbor
+refused 'temporal_neighbor, which reads edge times, but the graph has none' --set sample.sampler=temporal_neighbor
 refused 'the weight is below 0.*sample.sampler weighted_neighbor' --set sample.sampler=weighted_neighbor
 expect 78 'sample.clusters is 3, expected at most the 2 of partition.parts' "$bin/graphmill" run "$work/times.yaml" \
     --directory "$work/refused" --quiet --set sample.sampler=cluster_gcn --set sample.clusters=3

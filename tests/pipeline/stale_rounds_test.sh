@@ -90,5 +90,5 @@ expect 78 'aggregate.staleness is 4, but a snapshot is made every 3 rounds: expe
 [ -z "$(find "$work/bad/store/run" -name '*.record' 2>/dev/null)" ] || fail "began a run that cannot be"
 run wide "$pipeline" "${small[@]}" --set aggregate.staleness=4 --set checkpoint.every_epochs=2 >/dev/null
 expect 78 'learnable rows \(train-step.embedding\) are held in one version' run bad2 "$pipeline" "${stale[@]}" --set train-step.embedding=4
-expect 78 'train-step.gradient: top_k a slot of a round adds what the one before left' run bad2 "$pipeline" "${stale[@]}" --set train-step.gradient=top_k
+expect 78 'train-step.gradient: top_k a slot adds the residual of the round before' run bad2 "$pipeline" "${stale[@]}" --set train-step.gradient=top_k
 [ ! -e "$work/bad2/store/dataset" ] || fail "read the input of a pipeline that cannot be"

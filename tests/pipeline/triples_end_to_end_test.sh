@@ -101,5 +101,5 @@ printf '1,2,7\n' >"$work/large.csv"
 bad "large.csv:1: '7' after source and target: expected the type" "$work/large.csv"
 sed -n 1,2p "$work/kg/edges.csv" >"$work/leak.csv"
 bad "leak.csv:2: the edge between .* is also a training edge" "$work/leak.csv"
-expect 78 'sample.pairs is walks, but pairs of a walk are of no relation' run walks "$work/kg.yaml" --set sample.pairs=walks
+expect 78 'sample.pairs is walks, but pairs of a walk have no relation' run walks "$work/kg.yaml" --set sample.pairs=walks
 [ ! -e "$work/walks/store/partition" ] || fail "walks: something was partitioned"

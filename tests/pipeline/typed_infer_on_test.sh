@@ -78,7 +78,7 @@ unlike '7 feature columns of type author, expected 8; 7 feature columns of type 
 sed '/add_reverse/d' "$work/papers.yaml" >"$work/ways.yaml"
 unlike '3 relations, expected 6' "$work/ways.yaml"
 run plain "$work/papers.yaml" --set ingest.relations=false --set train-step.model=sage --set epochs=1 >/dev/null
-expect 78 'of a graph with relations goes with an ingest.target_type' \
+expect 78 'in a graph with relations needs ingest.target_type' \
     "$bin/graphmill" infer "$work/plain" --on "$work/papers.yaml" --directory "$work/unlike"
 
 # Features of each type are scaled by what those of the model's graph were, whatever their own numbers are.

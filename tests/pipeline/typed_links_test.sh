@@ -89,7 +89,7 @@ with() { # NAME LINE...: the pipeline with other settings
 }
 expect 78 'sample.evaluation_negatives is 3, expected fewer than nodes of type venue: the dataset has 3' \
     with many sample.evaluation_negatives=3
-expect 78 'sample.pairs is walks, but pairs of a walk are of no relation' with walks sample.pairs=walks
+expect 78 'sample.pairs is walks, but pairs of a walk have no relation' with walks sample.pairs=walks
 expect 78 'no relation leads to type author' with one_way ingest.add_reverse=false train-step.model=hgt
 printf 'source,target,type\n3,4,0\n' >"$work/wrong.csv"
 expect 65 'wrong.csv:2: target 4 of relation writes: expected a node of type paper, found one of type author' \

@@ -1,9 +1,9 @@
 /*
- * fault_walk - a unit of a stage with its n-th store call failing, for every n.
+ * fault_walk - does a unit of a stage with its n-th store call failing, for every n.
  *
- * Whichever call fails, and with whatever: the unit says so with that failure, leaves no memory behind, and done
- * again it has made the same records as one that met no failure. A call may also have done its work before it says
- * that it failed, as over a network.
+ * Whichever call fails, with whatever error, the unit must fail with that error and leak no memory;
+ * done again, it must make the same records as a unit that met no failure. A call may also have
+ * done its work before it reports a failure, as over a network.
  */
 #ifndef TESTS_STAGES_FAULT_WALK_H
 #define TESTS_STAGES_FAULT_WALK_H
@@ -18,10 +18,10 @@
 
 struct fault_walk {
     void *context;
-    struct store *store; /* a store_faults one */
-    const char *prefix;  /* of the keys that are compared */
+    struct store *store; /* a store of store_faults */
+    const char *prefix;  /* prefix of the keys that are compared */
     enum error_code (*attempt)(void *context, struct error *err);
-    void (*undo)(void *context); /* removes what an attempt has made */
+    void (*undo)(void *context); /* removes the records of an attempt */
 };
 
 struct fault_walk_listing {
@@ -55,7 +55,7 @@ static inline void fault_walk_list(const struct fault_walk *walk, struct fault_w
     assert_ok(store_list(walk->store, walk->prefix, fault_walk_add, out, &err), &err);
 }
 
-/* One length of the walk; false when the unit made fewer calls than that. */
+/* Does the unit with one failing call. Returns false if the unit made fewer calls than that. */
 static inline bool fault_walk_step(const struct fault_walk *walk,
                                    const struct store_fault_plan *plan,
                                    const struct fault_walk_listing *expected)
@@ -81,7 +81,7 @@ static inline bool fault_walk_step(const struct fault_walk *walk,
 
 enum { FAULT_WALK_CODES = 3, FAULT_WALK_FORMS = 3 };
 
-/* With the first codes and forms alone: fewer for what takes long. */
+/* Walks with the first codes and forms alone, for units that take long. */
 static inline void fault_walk_some(const struct fault_walk *walk, int code_count, int form_count)
 {
     static const enum error_code codes[FAULT_WALK_CODES] = {ERROR_IO, ERROR_UNAVAILABLE,
@@ -94,7 +94,8 @@ static inline void fault_walk_some(const struct fault_walk *walk, int code_count
     assert_true(strlen(expected.text) > 0);
     for (int c = 0; c < code_count; c++)
         for (int form = 0; form < form_count; form++) {
-            /* once; once, after it has done its work; from then on */
+            /* Forms: the call fails once; fails once after it has done its work; fails from then
+             * on. */
             struct store_fault_plan plan = {
                 .count = form == 2 ? -1 : 1, .code = codes[c], .after = form == 1};
             while (fault_walk_step(walk, &plan, &expected))

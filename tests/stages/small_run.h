@@ -1,8 +1,9 @@
 /*
- * small_run - a stage's context in a fresh store: a small model, a few rounds, gradients made up.
+ * small_run - a stage's context in a fresh store: a small model, a few rounds, and made-up
+ * gradients.
  *
- * For tests of the stages that only see parameters. Gradients depend on round and slot alone, so that any
- * two runs of the same settings can be compared record by record.
+ * It is for tests of the stages that only see parameters. Gradients depend on round and slot alone,
+ * so that any two runs with the same settings can be compared record by record.
  */
 #ifndef TESTS_STAGES_SMALL_RUN_H
 #define TESTS_STAGES_SMALL_RUN_H
@@ -25,7 +26,7 @@ enum {
     SMALL_FEATURES = 5,
     SMALL_HIDDEN = 4,
     SMALL_CLASSES = 3,
-    /* two SAGE layers: lin_l.weight, lin_l.bias, lin_r.weight of each */
+    /* Two SAGE layers: lin_l.weight, lin_l.bias, lin_r.weight of each. */
     SMALL_VALUES = 2 * SMALL_HIDDEN * SMALL_FEATURES + SMALL_HIDDEN +
                    2 * SMALL_CLASSES * SMALL_HIDDEN + SMALL_CLASSES
 };
@@ -39,7 +40,7 @@ struct small_run {
     struct error err;
 };
 
-/* `set`: NULL-terminated section.key=value. */
+/* Begins a run. `set`: section.key=value, NULL-terminated. */
 static inline void small_run_init(struct small_run *run, struct store *store, int64_t train_count,
                                   int64_t valid_count, const char *const *set)
 {
@@ -71,7 +72,7 @@ static inline void small_run_draw(float *out, uint32_t round, uint32_t slot)
         out[i] = random_unit(random_word(&stream, i, 0)) - 0.5F;
 }
 
-/* What slot `slot` of round `round` has to say; `value` [SMALL_VALUES] is filled. */
+/* Returns the gradient of slot `slot` of round `round`; fills `value` [SMALL_VALUES]. */
 static inline struct gradient small_run_gradient(const struct small_run *run, int64_t round,
                                                  int32_t slot, float *value)
 {
@@ -100,7 +101,7 @@ static inline void small_run_put_gradients(struct small_run *run, int64_t round)
         small_run_put_gradient(run, round, slot);
 }
 
-/* How the round went that made weights `version`. */
+/* Sets the progress of the round that made weights `version`. */
 static inline void small_run_progress(int64_t version, double progress[PROGRESS_COUNT])
 {
     const double seeds = version % 2 ? 18 : 2;
@@ -109,7 +110,7 @@ static inline void small_run_progress(int64_t version, double progress[PROGRESS_
     memcpy(progress, made_up, sizeof made_up);
 }
 
-/* Weights and optimizer state of `version`, made up as well. */
+/* Stores made-up weights and optimizer state of `version`. */
 static inline void small_run_put_version(struct small_run *run, int64_t version)
 {
     float value[SMALL_VALUES], first[SMALL_VALUES];
@@ -138,7 +139,7 @@ static inline void small_run_put_version(struct small_run *run, int64_t version)
     assert_ok(weights_put(run->store, SMALL_RUN_ID, &weights, &run->err), &run->err);
 }
 
-/* A record under the key of a mini-batch, for what only counts or removes them. */
+/* Stores any record under the key of a mini-batch, for tests that only count or remove it. */
 static inline void small_run_put_mini_batches(struct small_run *run, int64_t round)
 {
     for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++) {
@@ -150,7 +151,8 @@ static inline void small_run_put_mini_batches(struct small_run *run, int64_t rou
     }
 }
 
-/* Validation of `version`: in each slot `right` of 10 answers are right, and of the first class. */
+/* Stores the validation of `version`: in each slot `right` of 10 answers are right, and all are of
+ * the first class. */
 static inline void small_run_put_evaluations(struct small_run *run, int64_t version, uint64_t right)
 {
     const double hits = (double)right, misses = 10 - hits;
@@ -183,7 +185,7 @@ static inline struct checksum small_run_content(struct small_run *run, const cha
     return content;
 }
 
-/* The record `key` is the same in both. */
+/* Checks that the record `key` is the same in both runs. */
 static inline void assert_same_record(struct small_run *a, struct small_run *b, const char *key)
 {
     const struct checksum one = small_run_content(a, key), other = small_run_content(b, key);
@@ -191,7 +193,8 @@ static inline void assert_same_record(struct small_run *a, struct small_run *b, 
         fail_msg("%s differs", key);
 }
 
-/* Of the weights and the state that are stored as that version; the best so far, and behind no other. */
+/* Stores a snapshot of the weights and the state that are stored as that version. It is the best so
+ * far, and has none before it. */
 static inline void small_run_put_snapshot(struct small_run *run, int64_t version)
 {
     struct weights weights = {0};

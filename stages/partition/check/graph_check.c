@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* `part` moves along. */
+/* Checks a graph. `part` advances with the graphs. */
 static enum error_code check_graph(const struct partition_check *check,
                                    const struct graph_index *expected,
                                    const struct graph_index *found, uint32_t graph, int *part,
@@ -32,7 +32,7 @@ static enum error_code check_graph(const struct partition_check *check,
         if (expected->graph_of[check->permutation->to_dataset[node]] != graph)
             return error_set(err, ERROR_CORRUPT,
                              "graph %" PRIu32 " has node %" PRIu32
-                             ", which in the dataset is of graph %" PRIu32,
+                             ", which in the dataset is in graph %" PRIu32,
                              graph, node, expected->graph_of[check->permutation->to_dataset[node]]);
     return ERROR_NONE;
 }

@@ -17,7 +17,7 @@ static enum error_code add_edges(void *context, const struct edge_chunk *chunk, 
     for (uint32_t row = 0; row < chunk->node_count; row++) {
         const uint32_t node = chunk->first_node + row, own = s->part[node];
         const uint64_t cost =
-            s->edge_cost[node] - LOAD_LEAST; /* what was never sampled costs none */
+            s->edge_cost[node] - LOAD_LEAST; /* an edge that was never sampled costs nothing */
         for (uint64_t e = chunk->row_start[row]; e < chunk->row_start[row + 1]; e++) {
             s->all += cost;
             s->cut += s->part[chunk->neighbor[e]] != own ? cost : 0;

@@ -1,5 +1,5 @@
 /*
- * load_quality - how good parts are by what a run read, whatever made them.
+ * load_quality - measures how good parts are by what a run read, whatever method made them.
  */
 #ifndef STAGES_PARTITION_CHECK_LOAD_QUALITY_H
 #define STAGES_PARTITION_CHECK_LOAD_QUALITY_H
@@ -11,13 +11,15 @@
 #include <stdint.h>
 
 struct load_quality {
-    double cut_share; /* of the edges that were sampled, those with ends in two parts; 0 without */
-    struct balance reads; /* rows of a part that were read; by a table with times what it took */
-    double efficiency;    /* of these: mean by most */
+    /* The share of sampled edges with ends in two parts; 0 if none was sampled. */
+    double cut_share;
+    /* The rows of each part that were read; with a table that has times, their time. */
+    struct balance reads;
+    double efficiency; /* mean of these by the largest */
 };
 
-/* part [nodes of the schema], each below `part_count`. Reads the edges once.
- * Fails: what edge_walk() fails with; ERROR_NO_MEMORY. */
+/* Measures part [nodes of the schema], each below `part_count`. Reads the edges once. Fails: what
+ * edge_walk() fails with; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code load_quality_measure(struct store *store,
                                                 const struct dataset_schema *schema,
                                                 const struct measured_loads *loads,

@@ -20,14 +20,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Independent of the order in which edges come; an edge that is missing, doubled or altered shows. */
+/* Does not depend on the order of the edges. It differs if an edge is missing, doubled or
+ * altered. */
 struct edge_sum {
     uint64_t count, hash;
 };
 
 enum { ENDS_BYTES = 2 * sizeof(uint32_t) };
 
-/* What is hashed of an edge: source and target as dataset ids, then its columns. */
+/* The hashed bytes of an edge: source and target as dataset ids, then its columns. */
 struct edge_facts {
     struct edge_sum *sum;
     char *bytes; /* [size] */
@@ -54,7 +55,8 @@ static enum error_code sum_chunk(void *context, const struct edge_chunk *chunk, 
     return ERROR_NONE;
 }
 
-/* `width` is that of the dataset, whose edges say their relation. */
+/* Packs the columns of an edge. `width` is that of the dataset, whose edges have their relation as
+ * a column. */
 static void pack_columns(const struct topology_part *part, const struct edge_widths *width,
                          uint16_t relation, uint64_t edge, char *bytes)
 {
@@ -68,7 +70,8 @@ static void pack_columns(const struct topology_part *part, const struct edge_wid
     }
 }
 
-/* The numbers of sources lie anywhere in memory: they are asked for so many edges before they are looked at. */
+/* The numbers of sources are anywhere in memory, so they are prefetched this many edges before they
+ * are used. */
 enum { NUMBERS_AHEAD = 32 };
 
 static inline void ask_for_number(const struct partition_check *check,
@@ -106,7 +109,7 @@ static enum error_code sum_row(const struct partition_check *check,
         if (dataset_type_of(check->schema, check->permutation->to_dataset[source]) != source_type)
             return error_set(err, ERROR_CORRUPT,
                              "the row of node %" PRIu32 " in relation %" PRIu32
-                             " has source %" PRIu32 ", which is of another type",
+                             " has source %" PRIu32 ", which has another node type",
                              node, relation, source);
         pack_columns(part, &check->schema->edge_width, (uint16_t)relation, e,
                      facts->bytes + ENDS_BYTES);
@@ -116,7 +119,7 @@ static enum error_code sum_row(const struct partition_check *check,
     return ERROR_NONE;
 }
 
-/* One relation of a part. */
+/* Adds the edges of one relation of a part. */
 static enum error_code sum_relation(const struct partition_check *check, int p, uint32_t relation,
                                     const struct topology_part *part,
                                     const struct edge_facts *facts, struct error *err)
@@ -242,7 +245,7 @@ static enum error_code check_splits(const struct partition_check *check, struct 
     return rc;
 }
 
-/* Of `count` edges. */
+/* Compares the negatives of `count` edges. */
 static bool has_same_negatives(const struct partition_check *check,
                                const struct negative_ends *expected,
                                const struct negative_ends *found, uint64_t count)
@@ -257,7 +260,7 @@ static bool has_same_negatives(const struct partition_check *check,
     return true;
 }
 
-/* Those of training edges. */
+/* Compares the negatives of training edges. */
 static bool has_same_trained(const struct partition_check *check,
                              const struct trained_negatives *expected,
                              const struct trained_negatives *found)

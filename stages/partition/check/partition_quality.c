@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Columns of features; of several types the mean over all nodes, rounded up. */
+/* Returns the columns of features; with several types the mean over all nodes, rounded up. */
 static uint32_t mean_dim(const struct dataset_schema *schema)
 {
     uint64_t sum = 0;
@@ -102,7 +102,7 @@ void partition_quality_add(struct partition_quality *quality, const struct part_
                                     relation[r].edge_count);
 }
 
-/* A node at an end of an edge that the part holds. */
+/* Counts a node at an end of an edge that the part holds. */
 static void meet_end(struct partition_quality *quality, const struct part_measure *measure,
                      uint32_t node)
 {

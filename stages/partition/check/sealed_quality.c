@@ -2,7 +2,7 @@
 
 #include "store/topology/topology.h"
 
-/* A chunk at a time. */
+/* Adds a relation, a chunk of edges at a time. */
 static void add_relation(struct partition_quality *quality, const struct part_measure *measure,
                          uint32_t relation, const struct topology_part *rows)
 {

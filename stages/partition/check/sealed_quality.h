@@ -1,5 +1,5 @@
 /*
- * sealed_quality - measures parts that stand already, by their sealed topologies.
+ * sealed_quality - measures parts that were written before, by their sealed topologies.
  */
 #ifndef STAGES_PARTITION_CHECK_SEALED_QUALITY_H
 #define STAGES_PARTITION_CHECK_SEALED_QUALITY_H
@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-/* Adds the parts of standing [part_count] to the quality; all parts are sealed, and none has vertices cut.
- * Fails: what topology_open_part() fails with. */
+/* Adds the parts marked in standing [part_count] to the quality. All parts are sealed, and the
+ * partition is no vertex cut. Fails: what topology_open_part() fails with. */
 MUST_CHECK enum error_code sealed_quality_add(const struct part_writer *writer,
                                               const struct partition_book *book,
                                               const bool *standing,

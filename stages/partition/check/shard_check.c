@@ -23,24 +23,25 @@ struct shard_sample {
     const struct node_permutation *permutation;
     enum tensor_type feature_type, label_type;
     const struct node_labels *labels;
-    uint32_t label_width; /* elements of a row of labels; 0: the type has none */
-    uint32_t type, dim;   /* the type, and the columns of its features */
+    /* Elements of a row of labels; 0: the type has none. */
+    uint32_t label_width;
+    uint32_t type, dim; /* the type, and the columns of its features */
     struct type_ranges ranges;
     uint32_t *type_book; /* [part_count + 1] */
     uint32_t count;
-    uint32_t *node;  /* [count], numbers in the type, ascending */
+    uint32_t *node;  /* [count] numbers in the type, ascending */
     float *expected; /* [count, dim], from the dataset */
-    char *row;       /* [dim]: a row as it is to be stored */
+    char *row;       /* [dim]: a row as it should be stored */
     char *block;     /* [FEATURE_BLOCK_ROWS, widest tensor]: the block read last */
 };
 
-/* The nodes of the type. */
+/* Returns the number of nodes of the type. */
 static uint32_t type_nodes(const struct shard_sample *s)
 {
     return s->type_book[s->book->part_count];
 }
 
-/* The dataset's number of a sampled node. */
+/* Returns the dataset id of a sampled node. */
 static uint32_t dataset_node(const struct shard_sample *s, uint32_t number)
 {
     int low = 0, high = s->book->part_count;
@@ -55,7 +56,7 @@ static uint32_t dataset_node(const struct shard_sample *s, uint32_t number)
         ->to_dataset[type_ranges_first(&s->ranges, low, s->type) + (number - s->type_book[low])];
 }
 
-/* One node from each of `count` equal stretches of the type's nodes. */
+/* Chooses one node from each of `count` equal ranges of the type's nodes. */
 static void choose_nodes(struct shard_sample *s)
 {
     const uint64_t node_count = type_nodes(s);
@@ -191,7 +192,7 @@ static enum error_code check_shards(const struct shard_sample *s, struct error *
     return rc;
 }
 
-/* The shards of the sample's type. */
+/* Checks the shards of the sample's type. */
 static enum error_code check_type(struct shard_sample *s, struct error *err)
 {
     enum error_code rc =

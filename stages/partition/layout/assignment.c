@@ -24,8 +24,9 @@ void assignment_sizes(const uint32_t *part, uint32_t node_count, uint32_t part_c
         size[part[node]]++;
 }
 
-/* Moves the highest node of `from` to `to`. `below[from]` bounds where to look: nodes of a part are
- * given away from the top, so one sweep serves all moves of a part. */
+/* Moves the highest node of `from` to `to`. `below[from]` is one above the highest node that
+ * `from` may have. Nodes of a part are given away from the top, so one sweep serves all moves of
+ * a part. */
 static void give_highest(uint32_t *part, uint32_t *below, uint32_t from, uint32_t to)
 {
     while (part[below[from] - 1] != from)

@@ -7,19 +7,20 @@
 
 #include <inttypes.h>
 
-/* count [graph_count + 1]: nodes of graph g behind count[g], which makes sums of them ranges. */
+/* Counts the nodes of graph g in count[g + 1], of count [graph_count + 1], so that sums of the
+ * counts become ranges. */
 static void count_nodes(const struct graph_index *graphs, uint32_t *count)
 {
     for (uint32_t node = 0; node < graphs->node_count; node++)
         count[graphs->graph_of[node] + 1]++;
 }
 
-/* The part of each graph, by `first` [graph_count + 1]. A part takes graphs until its share of nodes is reached, and leaves one
- * for each part behind it. */
+/* Chooses the part of each graph, by `first` [graph_count + 1]. A part takes graphs until its share
+ * of nodes is reached, and leaves at least one graph for each later part. */
 static void choose_parts(const struct graph_index *graphs, const uint32_t *first,
                          uint32_t part_count, uint32_t *part_of)
 {
-    uint32_t part = 0, taken = 0; /* graphs of the part */
+    uint32_t part = 0, taken = 0; /* graphs in the part */
     for (uint32_t g = 0; g < graphs->graph_count; g++) {
         const uint64_t end = (uint64_t)graphs->node_count * (part + 1) / part_count;
         const uint64_t middle = first[g] + ((uint64_t)first[g + 1] - first[g]) / 2;
@@ -56,7 +57,7 @@ enum error_code graph_ranges_assign(const struct graph_index *graphs, uint32_t p
     return rc;
 }
 
-/* first[g] serves as the cursor of graph g and ends where graph g + 1 starts. */
+/* Sorts nodes by graph. first[g] is the cursor of graph g, and ends where graph g + 1 starts. */
 static void sort_nodes(struct renumbering *r, const struct graph_index *graphs, uint32_t *first,
                        uint32_t *order)
 {

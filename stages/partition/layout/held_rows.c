@@ -9,14 +9,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Rows as they come. */
+/* Rows in the order in which they were read. */
 struct arrival {
     const struct held_rows_source *source;
     uint16_t part;
-    uint64_t edge; /* the next of the pass */
+    uint64_t edge; /* the next edge of the pass */
     uint32_t row_count;
     uint64_t edge_count;
-    uint64_t *key;       /* [row_count]: new id << 32 | number as it came; owned, likewise below */
+    /* [row_count]: new id << 32 | index as it was read; owned, and so are the next. */
+    uint64_t *key;
     uint64_t *row_start; /* [row_count + 1] */
     uint32_t *neighbor;  /* [edge_count], new ids */
     struct edge_columns columns;
@@ -62,7 +63,7 @@ static enum error_code check_budget(const struct arrival *a, struct error *err)
         return ERROR_NONE;
     return error_set(err, ERROR_NO_MEMORY,
                      "part %u of a vertex cut with %" PRIu64 " edges takes %" PRIu64
-                     " bytes, of the memory budget %" PRIu64 " are left; " ADVICE
+                     " bytes, but of the memory budget only %" PRIu64 " are left; " ADVICE
                      "give more --memory or make more parts",
                      a->part, a->edge_count, needed, a->source->budget_bytes);
 }
@@ -136,7 +137,7 @@ static enum error_code sort_row(struct held_rows *rows, struct row_sorter *sorte
     return rc;
 }
 
-/* The rows by node, each by source. */
+/* Orders the rows by node, and each by source. */
 static enum error_code order(struct arrival *a, struct held_rows *out, struct error *err)
 {
     struct row_sorter sorter = {0};

@@ -44,7 +44,8 @@ static enum error_code gather_targets(void *context, const struct edge_chunk *ch
     return ERROR_NONE;
 }
 
-/* As many nodes as the edges from which fit `edges_most`; at least one. */
+/* Returns the end of the window from `first`: as many nodes as have at most `edges_most` edges, and
+ * at least one. */
 static uint32_t window_end(const struct neighbor_walk *walk, uint32_t first, uint64_t edges_most)
 {
     const uint64_t *start = walk->target_start;
@@ -73,14 +74,15 @@ static enum error_code check_budget(const struct neighbor_walk *walk, uint32_t f
     char wanted[32], budget[32];
     if (bytes <= walk->budget_bytes)
         return ERROR_NONE;
-    return error_set(
-        err, ERROR_NO_MEMORY,
-        "the edges from nodes %" PRIu32 " to %" PRIu32 " take %s, of the memory "
-        "budget %s are left; " ADVICE "give more --memory, or use partition.method: hash",
-        first, end - 1, text_size(bytes, wanted), text_size(walk->budget_bytes, budget));
+    return error_set(err, ERROR_NO_MEMORY,
+                     "the edges from nodes %" PRIu32 " to %" PRIu32
+                     " take %s, but of the memory budget only %s are left; " ADVICE
+                     "give more --memory, or use partition.method: hash",
+                     first, end - 1, text_size(bytes, wanted),
+                     text_size(walk->budget_bytes, budget));
 }
 
-/* One window; into memory that stays when it is all of the graph, else to the file. */
+/* Fills one window. If it has the whole graph it stays in memory, otherwise it goes to the file. */
 static enum error_code fill_window(struct neighbor_walk *walk, uint32_t first, uint32_t end,
                                    struct error *err)
 {
@@ -141,14 +143,14 @@ enum error_code neighbor_walk_open(struct neighbor_walk *walk, struct store *sto
     return rc;
 }
 
-/* What a visit of a chunk needs. */
+/* The arguments of a visit of a chunk. */
 struct pass {
     struct neighbor_walk *walk;
     neighbor_visitor visit;
     void *context;
 };
 
-/* The targets of a block from the file. */
+/* Reads the targets of a block from the file. */
 static enum error_code read_targets(struct neighbor_walk *walk, uint32_t first, uint32_t count,
                                     struct error *err)
 {

@@ -32,10 +32,10 @@ bool part_delta_has_row(const struct part_delta *delta, uint32_t relation, uint3
     return delta->row_relations[at] & part_delta_bit(delta->relation_of_row[relation]);
 }
 
-/* The rows of each relation in a part that are others. */
+/* The changed rows of each relation in a part. */
 struct other_rows { /* {0} is empty */
-    struct topology_held
-        *relation; /* [relation_count], owned; its arrays are these, or the part's */
+    /* [relation_count], owned; its arrays are the ones below, or the part's. */
+    struct topology_held *relation;
     uint32_t *node;
     uint64_t *start;
 };
@@ -43,7 +43,7 @@ struct other_rows { /* {0} is empty */
 struct delta_writer {
     const struct part_writer *writer;
     const struct part_delta *delta;
-    struct partition_book base; /* and its topology */
+    struct partition_book base; /* the base's book, with its topology */
     struct topology topology;
 };
 
@@ -56,7 +56,8 @@ static uint32_t count_rows(const struct delta_writer *w, uint32_t relation,
     return count;
 }
 
-/* Edges of a relation that end in the part: those of the base's rows that stay as they are, and of the others. */
+/* Counts the edges of a relation that end in the part: those of the base's unchanged rows, and
+ * those of the changed rows. */
 static uint64_t count_edges(const struct delta_writer *w, int part, uint32_t relation,
                             const struct topology_arrays *rows)
 {
@@ -72,7 +73,8 @@ static uint64_t count_edges(const struct delta_writer *w, int part, uint32_t rel
     return edges;
 }
 
-/* What was counted is what the version has: else a delta did not tell of all that changed. */
+/* Checks that the edges counted are as many as the version has. If not, a delta did not list
+ * everything that changed. */
 static enum error_code check_edges(const struct delta_writer *w, int part,
                                    const struct other_rows *rows, uint32_t relation_count,
                                    struct error *err)

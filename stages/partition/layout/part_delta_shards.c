@@ -1,5 +1,5 @@
 /*
- * The shards of a delta, of each node type. Declared in part_delta.h.
+ * Writes the shards of a delta, for each node type. Declared in part_delta.h.
  */
 #include "common/base/ascending.h"
 #include "common/base/memory.h"
@@ -17,24 +17,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows converted at a time. */
+/* Rows that are converted at a time. */
 enum { PIECE_ROWS = 256 };
 
-/* Nodes of a type whose row of a tensor is other, by the ids of the partition; and of features the rows of some of them. */
+/* The nodes of a type whose row of a tensor has changed, by partition ids, with the rows of some of
+ * them if the tensor has features. */
 struct other_nodes {
     const struct part_writer *writer;
     const struct part_delta *delta;
     uint32_t type;
-    size_t dim;     /* of features; 0: none */
+    size_t dim;     /* of features; 0: the tensor has labels */
     uint32_t *node; /* [count], ascending, owned */
     uint64_t count;
-    /* Of features: */
-    float *row; /* [capacity, dim], owned: of those from `first` on */
+    /* Only for features: */
+    float *row; /* [capacity, dim], owned: rows of the nodes from `first` on */
     uint64_t capacity, first;
-    void *converted; /* [PIECE_ROWS, dim], owned; NULL: floats are stored as they are */
+    /* [PIECE_ROWS, dim], owned; NULL: floats are stored without conversion. */
+    void *converted;
 };
 
-/* Where the nodes of the type stand in a part. */
+/* The range of the nodes of the type in a part. */
 struct node_span {
     uint32_t first, end;
 };
@@ -84,7 +86,7 @@ static int by_number(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The rows from o->first on, of as many nodes as there is room for. */
+/* Reads the rows from o->first on, for as many nodes as there is room for. */
 static enum error_code fill_window(struct other_nodes *o, struct error *err)
 {
     const uint64_t left = o->count - o->first;
@@ -124,7 +126,7 @@ static void release_nodes(struct other_nodes *o)
     memory_free(o->converted);
 }
 
-/* At most PIECE_ROWS rows of features, from number `at` on. */
+/* Adds at most PIECE_ROWS rows of features, from index `at` on. */
 static enum error_code add_features(struct other_nodes *o, uint64_t at, uint32_t count,
                                     struct feature_shard_writer *shard, struct error *err)
 {
@@ -159,7 +161,8 @@ static enum error_code add_labels(const struct other_nodes *o, const struct node
     return rc;
 }
 
-/* One tensor of a part: its rows, and their numbers in the part. `labels`: NULL for features. */
+/* Writes one tensor of a part: its rows, and their numbers in the part. `labels`: NULL for
+ * features. */
 static enum error_code write_tensor(struct other_nodes *o, const struct node_labels *labels,
                                     int part, const struct shard_seal *own, int tensor,
                                     struct feature_shard_writer *shard, struct error *err)
@@ -183,13 +186,13 @@ static enum error_code write_tensor(struct other_nodes *o, const struct node_lab
     return rc;
 }
 
-/* The shards of a node type, in all parts. */
+/* The shards of a node type in all parts. */
 struct shard_set {
     const struct part_writer *writer;
     const struct part_delta *delta;
     uint32_t type;
     struct other_nodes features, labelled;
-    const struct node_labels *labels; /* of the type; NULL: it has none */
+    const struct node_labels *labels; /* labels of the type; NULL: it has none */
 };
 
 static struct key shard_key(const struct shard_set *set, const char *partition_id, int part,
@@ -198,7 +201,7 @@ static struct key shard_key(const struct shard_set *set, const char *partition_i
     return key_part_type(partition_id, part, set->type, name);
 }
 
-/* Nodes of the type in the part's base that are gone, by their numbers in it. */
+/* Writes the nodes of the type that are gone from the part's base, by their numbers in the base. */
 static enum error_code write_gone(const struct shard_set *set, int part,
                                   const struct tensor_spec *tensor,
                                   struct feature_shard_writer *shard, struct error *err)
@@ -222,7 +225,7 @@ static uint64_t count_in(const struct other_nodes *o, int part)
            ascending_below(o->node, o->count, span.first);
 }
 
-/* What the folder of a part will hold. */
+/* Describes what the folder of a part will contain. */
 static void describe(const struct shard_set *set, int part, const struct shard_seal *base,
                      struct shard_seal *own)
 {
@@ -267,7 +270,7 @@ static enum error_code write_shard(struct shard_set *set, int part, struct error
     return rc;
 }
 
-/* The shards of a type in all parts; one without features and labels has none. */
+/* Writes the shards of a type in all parts. A type without features and labels has none. */
 static enum error_code write_type(const struct part_writer *writer, const struct part_delta *delta,
                                   uint32_t type, const struct node_labels *labels,
                                   struct error *err)

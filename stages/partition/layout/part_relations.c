@@ -5,14 +5,14 @@
 
 #include <inttypes.h>
 
-/* The relation of an edge. */
+/* Returns the relation of an edge. */
 static uint32_t relation_of(const struct topology_arrays *rows, uint64_t edge)
 {
     const uint16_t *type = rows->columns.data[EDGE_TYPE];
     return type ? type[edge] : 0;
 }
 
-/* Whether the rows of a part are those of its one relation. */
+/* Returns whether the rows of a part are already those of its only relation. */
 static bool is_whole(const struct dataset_schema *schema)
 {
     return dataset_type_count(schema) == 1 && dataset_relation_count(schema) == 1;
@@ -28,7 +28,7 @@ uint64_t part_relations_bytes(const struct dataset_schema *schema, uint64_t node
            edge_count * (sizeof(uint32_t) + edge_widths_bytes(&width));
 }
 
-/* Says which rows each relation has, and where its row starts are. */
+/* Sets the rows of each relation and the place of its row starts. */
 static enum error_code lay_out(const struct topology_arrays *rows, int part,
                                const struct numbering *numbering,
                                const struct dataset_schema *schema, struct part_relations *set,
@@ -37,7 +37,7 @@ static enum error_code lay_out(const struct topology_arrays *rows, int part,
     const struct type_ranges ranges = numbering_ranges(numbering);
     struct edge_widths width = rows->columns.width;
     uint64_t starts = 0;
-    width.of[EDGE_TYPE] = 0; /* the relation says it */
+    width.of[EDGE_TYPE] = 0; /* each relation has a CSR of its own, so edges need no type */
     for (uint32_t r = 0; r < set->relation_count; r++) {
         const uint32_t type = schema->edge_type[r].target_type;
         struct topology_arrays *relation = &set->relation[r];
@@ -64,7 +64,7 @@ static bool is_wanted(const struct wanted_rows *wanted, uint32_t relation, uint3
     return !wanted || wanted->has(wanted->context, relation, node);
 }
 
-/* Calls for each edge whose relation has its row: counts it there. */
+/* Counts each edge in its row of its relation. */
 static enum error_code count_edges(const struct topology_arrays *rows,
                                    const struct wanted_rows *wanted, struct part_relations *set,
                                    struct error *err)
@@ -81,7 +81,7 @@ static enum error_code count_edges(const struct topology_arrays *rows,
                                  r, node);
             if (!is_wanted(wanted, r, node))
                 continue;
-            /* The row starts are this set's, const only for readers. */
+            /* The row starts belong to this set; they are const only for readers. */
             set->row_start[(relation->row_start - set->row_start) + (node - relation->first_node) +
                            1]++;
             relation->edge_count++;
@@ -89,7 +89,8 @@ static enum error_code count_edges(const struct topology_arrays *rows,
     return ERROR_NONE;
 }
 
-/* Row starts out of counts; each relation's edges stand behind those of the one before. */
+/* Turns counts into row starts. The edges of each relation come after those of the relation
+ * before. */
 static void place_relations(struct part_relations *set)
 {
     uint64_t edge = 0;
@@ -104,7 +105,7 @@ static void place_relations(struct part_relations *set)
     }
 }
 
-/* Rows come in order, so an edge goes behind those of its relation that came before. */
+/* Moves the edges. Rows come in order, so an edge is appended to those of its relation. */
 static enum error_code move_edges(const struct topology_arrays *rows,
                                   const struct wanted_rows *wanted, struct part_relations *set,
                                   struct error *err)

@@ -15,7 +15,7 @@ static bool is_wanted(const struct part_rows_source *source, uint32_t node)
     return !source->wanted || (source->wanted[node] & source->wanted_mark);
 }
 
-/* Edges that are gathered of a node. */
+/* Returns the number of edges that are gathered for a node. */
 static uint32_t row_edges(const struct part_rows_source *source, uint32_t node)
 {
     return is_wanted(source, node) ? source->in_degree[source->numbering->to_dataset[node]] : 0;
@@ -34,12 +34,13 @@ static struct edge_widths widths_of(const struct part_rows_source *source)
 {
     if (source->bare)
         return (struct edge_widths){0};
-    /* Edges are taken apart by their types where there are several relations. */
+    /* With several relations the edges are split by their type, so the type is gathered, too. */
     return dataset_relation_count(source->schema) > 1 ? source->schema->edge_width
                                                       : dataset_edge_widths(source->schema);
 }
 
-/* How many parts from `first` on fit the budget; *edges is what they have together. */
+/* Chooses how many parts from `first` on fit the budget. *edges is their number of edges
+ * together. */
 static enum error_code choose_parts(const struct part_rows_source *source, int first, int *count,
                                     uint64_t *edges, struct error *err)
 {
@@ -62,7 +63,7 @@ static enum error_code choose_parts(const struct part_rows_source *source, int f
         if (bytes + splitting > source->budget_bytes && p == first)
             return error_set(err, ERROR_NO_MEMORY,
                              "part %d with %" PRIu64 " edges takes %" PRIu64
-                             " bytes, of the memory budget %" PRIu64 " are left; " ADVICE
+                             " bytes, but of the memory budget only %" PRIu64 " are left; " ADVICE
                              "give more --memory or make more parts",
                              p, own, bytes + splitting, source->budget_bytes);
         if (bytes + splitting > source->budget_bytes)
@@ -113,7 +114,7 @@ static void place_rows(const struct part_rows_source *source, struct part_rows *
     }
 }
 
-/* The part of `node` among those gathered. */
+/* Returns the part of `node` among those gathered. */
 static int part_of(const struct part_rows *rows, uint32_t node)
 {
     const uint32_t *book = rows->numbering->book;
@@ -161,7 +162,7 @@ static enum error_code gather_chunk(void *context, const struct edge_chunk *chun
     return ERROR_NONE;
 }
 
-/* The nodes whose rows are gathered, by their numbers in the dataset, and no others. */
+/* Lists the nodes whose rows are gathered, and no others, by dataset ids. */
 static enum error_code list_wanted(const struct part_rows *rows, uint32_t **node, uint64_t *count,
                                    struct error *err)
 {

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rows of labels gathered, and of features converted, at a time. */
+/* Rows of labels that are gathered, and of features that are converted, at a time. */
 enum { LABEL_ROWS = 4096, FEATURE_ROWS = 256 };
 
 struct part_measure part_writer_measure(const struct part_writer *writer, int part)
@@ -38,7 +38,7 @@ struct part_measure part_writer_measure(const struct part_writer *writer, int pa
 
 /* --- topologies --- */
 
-/* Is a part there, with its seal? */
+/* Sets *stands to whether a part is there with its manifest. */
 static enum error_code is_standing(const struct part_writer *writer, struct key artifact,
                                    struct key seal, bool *stands, struct error *err)
 {
@@ -56,14 +56,16 @@ static enum error_code topology_stands(const struct part_writer *writer, int par
                        key_part(writer->partition_id, part, "topology_seal"), stands, err);
 }
 
-/* Parts of a group that threads share out. What fails first by number is told. */
+/* The parts of a group, which threads share. Of several failures the one with the lowest part is
+ * reported. */
 struct group_work {
     const struct part_writer *writer;
     struct part_rows *rows;
     struct partition_quality *quality;
-    int offset; /* where the parts begin */
+    int offset; /* index of the part to begin with */
     pthread_mutex_t mutex;
-    int failed_part; /* guarded, with what follows and the quality; -1: none */
+    /* Guarded by the mutex, like what follows and the quality; -1: none failed. */
+    int failed_part;
     enum error_code rc;
     struct error err;
 };
@@ -83,7 +85,8 @@ static enum error_code write_topology(struct group_work *work, int part,
         partition_quality_add(work->quality, &measure, set.relation);
         (void)pthread_mutex_unlock(&work->mutex);
         if (!writer->only_measures)
-            rc = topology_stands(writer, part, &stands, err); /* by now, of another program */
+            rc = topology_stands(writer, part, &stands, err); /* another program may have written it
+                                                               * by now */
         if (rc == ERROR_NONE && !writer->only_measures && !stands)
             rc = topology_write_relations(writer->store, writer->partition_id, part,
                                           rows->first_node, rows->node_count, set.relation,
@@ -120,7 +123,8 @@ static void write_one(void *context, int64_t tile, int thread)
     (void)pthread_mutex_unlock(&work->mutex);
 }
 
-/* Programs that began together begin with different parts. No byte depends on it. */
+/* Returns the index of the part to begin with. Programs that start together begin with different
+ * parts, so that they share the work. No byte depends on it. */
 static int begin_at(int part_count)
 {
     const uint64_t now = (uint64_t)(clock_seconds() * 1e6) + (uint64_t)getpid() * 7919;
@@ -136,7 +140,7 @@ static enum error_code write_group(const struct part_writer *writer, struct part
                               .offset = writer->only_measures ? 0 : begin_at(rows->part_count),
                               .failed_part = -1};
     (void)pthread_mutex_init(&work.mutex, NULL);
-    /* what a part takes to be split by relation is there once */
+    /* one thread if parts must be split by relation: the budget has room for one split only */
     thread_pool_run(part_relations_bytes(writer->schema, 1, 1) ? NULL : writer->pool,
                     rows->part_count, write_one, &work);
     (void)pthread_mutex_destroy(&work.mutex);
@@ -145,7 +149,8 @@ static enum error_code write_group(const struct part_writer *writer, struct part
     return work.rc;
 }
 
-/* The edges that a part of a vertex cut holds, and how many end in its own nodes wherever they are. */
+/* Writes the edges that a part of a vertex cut holds, and counts the edges that end in its own
+ * nodes, in whatever part they are. */
 static enum error_code write_held(const struct part_writer *writer, int part,
                                   const struct held_rows *rows, struct partition_quality *quality,
                                   struct error *err)
@@ -198,11 +203,11 @@ static enum error_code find_standing(const struct part_writer *writer, bool *sta
         found += standing[p];
     }
     if (rc == ERROR_NONE && found > 0)
-        log_info("topologies of %d of %d parts stand already and are kept", found, count);
+        log_info("topologies of %d of %d parts are there already and are kept", found, count);
     return rc;
 }
 
-/* Where the parts from `first` on that have to be made end. */
+/* Returns the end of the parts from `first` on that have to be made. */
 static int end_of_open(const bool *standing, int first, int part_count)
 {
     int end = first;
@@ -250,21 +255,22 @@ static struct tensor_spec tensor_of(const char *name, enum tensor_type type, uin
                                     uint64_t row_count)
 {
     struct tensor_spec tensor = {.type = type, .dim = dim, .row_count = row_count};
-    memcpy(tensor.name, name, strlen(name) + 1); /* names below are short */
+    memcpy(tensor.name, name, strlen(name) + 1); /* the names used below are short */
     return tensor;
 }
 
-/* The shards of one node type. */
+/* Writes the shards of one node type. */
 struct type_writer {
     const struct part_writer *writer;
     uint32_t type;
-    uint32_t dim;              /* of features; 0: none */
+    uint32_t dim;              /* of features; 0: the type has none */
     const uint32_t *type_book; /* [part_count + 1] */
     struct feature_window window;
-    void *buffer; /* [FEATURE_ROWS, dim], owned; NULL: floats are stored as they are */
+    /* [FEATURE_ROWS, dim], owned; NULL: floats are stored without conversion. */
+    void *buffer;
 };
 
-/* The dataset's numbers of the nodes from number `number` of the type on, in part `part`. */
+/* Returns the dataset ids of the nodes from number `number` of the type on, in part `part`. */
 static const uint32_t *dataset_nodes(const struct type_writer *of, int part, uint32_t number)
 {
     const struct numbering *numbering = of->writer->numbering;
@@ -273,7 +279,7 @@ static const uint32_t *dataset_nodes(const struct type_writer *of, int part, uin
                                   (number - of->type_book[part])];
 }
 
-/* Rows of features on their way into a shard, in the type that it stores. */
+/* Writes rows of features to a shard, in the type that it stores. */
 struct feature_rows_writer {
     const struct type_writer *of;
     int part;
@@ -283,7 +289,7 @@ struct feature_rows_writer {
 enum error_code feature_range_check(enum tensor_type type, const float *row, uint32_t count,
                                     size_t dim, const uint32_t *node, struct error *err)
 {
-    const float least = 65520; /* what rounds to more than 65504 */
+    const float least = 65520; /* from here on a number rounds to more than 65504 */
     for (size_t i = 0; type == TENSOR_F16 && i < count * dim; i++)
         if (fabsf(row[i]) >= least && isfinite(row[i]))
             return error_set(err, ERROR_INPUT,
@@ -330,7 +336,7 @@ static enum error_code write_features(const struct feature_rows_writer *rows,
     return rc;
 }
 
-/* Labels as rows of 4-byte elements, whatever they are. */
+/* Labels of any type as rows of 4-byte elements. */
 struct label_rows {
     const char *row;
     enum tensor_type type;
@@ -355,7 +361,7 @@ static enum error_code write_labels(struct feature_shard_writer *shard,
     return rc;
 }
 
-/* `labels` of the type; NULL: it has none. */
+/* Writes a shard. `labels` are those of the type; NULL: it has none. */
 static enum error_code write_shard(struct type_writer *of, int part,
                                    const struct label_rows *labels, struct error *err)
 {
@@ -392,7 +398,7 @@ static enum error_code write_shard_unless_standing(struct type_writer *of, int p
     return rc == ERROR_NONE && !stands ? write_shard(of, part, labels, err) : rc;
 }
 
-/* Fails: ERROR_CORRUPT unless the labels are those the schema promises. */
+/* Opens the labels. Fails: ERROR_CORRUPT unless the labels are those the schema promises. */
 static enum error_code open_labels(const struct dataset_schema *schema,
                                    const struct node_labels *labels, struct label_rows *out,
                                    struct error *err)
@@ -408,7 +414,7 @@ static enum error_code open_labels(const struct dataset_schema *schema,
     return memory_new(&out->buffer, (size_t)LABEL_ROWS * out->width, "labels", err);
 }
 
-/* The shards of a type in all parts; one without features and labels has none. */
+/* Writes the shards of a type in all parts. A type without features and labels has none. */
 static enum error_code write_type(const struct part_writer *writer, uint32_t type,
                                   const struct label_rows *labels, struct error *err)
 {
@@ -434,7 +440,7 @@ static enum error_code write_type(const struct part_writer *writer, uint32_t typ
     for (int p = 0; rc == ERROR_NONE && p < n->part_count; p++)
         rc = write_shard_unless_standing(&of, p, labels, &kept, err);
     if (rc == ERROR_NONE && kept > 0)
-        log_info("shards of %d of %d parts stand already and are kept", kept, n->part_count);
+        log_info("shards of %d of %d parts are there already and are kept", kept, n->part_count);
     feature_window_release(&of.window);
     memory_free(of.buffer);
     memory_free(type_book);
@@ -490,7 +496,7 @@ enum error_code part_writer_splits(const struct part_writer *writer, struct erro
     return rc;
 }
 
-/* Those of the list in new numbers, which are the caller's. */
+/* Sets *out to the list in new ids. The caller owns it. */
 static enum error_code renumber(const struct numbering *numbering, const uint32_t *node,
                                 uint64_t count, uint32_t **out, struct error *err)
 {
@@ -515,7 +521,7 @@ enum error_code part_writer_edge_splits(const struct part_writer *writer, struct
         return ERROR_NONE;
     enum error_code rc =
         merged_edge_splits_get(writer->store, schema->id, n->node_count, &splits, err);
-    mapped = splits; /* but for the ends, which are renumbered */
+    mapped = splits; /* all but the ends is the same; these are renumbered */
     mapped.view = (struct record_view){0};
     for (int s = 0; rc == ERROR_NONE && s < HELD_OUT_COUNT; s++) {
         if (splits.count[s] != expected[s])

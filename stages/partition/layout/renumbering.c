@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* `order`: NULL is that of the dataset. */
+/* Fills the ids part by part. `order` NULL: the order of the dataset. */
 static void fill_by_part(struct renumbering *r, const uint32_t *part, const uint32_t *order)
 {
     for (uint32_t node = 0; node < r->node_count; node++)
         r->book[part[node] + 1]++;
     for (int p = 0; p < r->part_count; p++)
         r->book[p + 1] += r->book[p];
-    /* book[p] serves as the cursor of part p and ends where part p + 1 starts */
+    /* book[p] is the cursor of part p, and ends where part p + 1 starts. */
     for (uint32_t i = 0; i < r->node_count; i++) {
         const uint32_t node = order ? order[i] : i;
         const uint32_t there = r->book[part[node]]++;
@@ -48,7 +48,8 @@ enum error_code renumbering_init(struct renumbering *out, const uint32_t *part, 
     return renumbering_init_in_order(out, part, node_count, part_count, NULL, err);
 }
 
-/* start [node_count]: rows by falling degree, ties by rising row, as the low half of a key. */
+/* Sorts start [node_count]: rows by falling degree, equal degrees by rising row. The row is the low
+ * half of a key. */
 static void sort_starts(const struct topology_arrays *part, uint64_t *start, uint64_t *scratch)
 {
     for (uint32_t row = 0; row < part->node_count; row++) {
@@ -58,7 +59,8 @@ static void sort_starts(const struct topology_arrays *part, uint64_t *start, uin
     key_sort(start, scratch, part->node_count);
 }
 
-/* Takes all that `order[head]` and those after it reach; returns the new number of taken rows. */
+/* Appends all rows that `order[head]` and those after it reach. Returns the new number of rows in
+ * `order`. */
 static uint32_t search(const struct topology_arrays *part, bool *taken, uint32_t *order,
                        uint32_t head, uint32_t count)
 {
@@ -104,7 +106,8 @@ cleanup:
     return rc;
 }
 
-/* A part's own range is all that changes, so the rows of other parts, gathered before, stay right. */
+/* Orders a part. Only the part's own range of ids changes, so the rows of other parts, gathered
+ * before, stay right. */
 static enum error_code order_part(struct renumbering *r, const struct topology_arrays *part,
                                   struct error *err)
 {
@@ -138,7 +141,7 @@ enum error_code renumbering_order(struct renumbering *renumbering,
     return rc;
 }
 
-/* Counts the types of a part behind start[0], which is its first node. */
+/* Counts the types of a part after start[0], which is its first node. */
 static void count_types(const struct renumbering *r, const struct dataset_schema *schema, int part,
                         uint32_t *start)
 {

@@ -1,4 +1,5 @@
-/* METIS where the budget and its 32-bit numbers hold the graph, else what needs a few bytes a node: which one it was is noted in the report. */
+/* Uses METIS if the budget and METIS's 32-bit numbers hold the graph, and otherwise a method that
+ * needs a few bytes a node. The report says which method was used. */
 #include "stages/partition/methods/partitioner.h"
 
 static enum partition_method choose(const struct partition_request *request)

@@ -8,16 +8,16 @@
 
 enum { PASSES = 3, LEVELS = 12 };
 
-/* One step from `from` to a smaller graph. */
+/* One step from the graph `from` to a smaller one. */
 struct level {
-    const struct coarse_graph *from; /* weight NULL: 1; size NULL: 1 */
+    const struct coarse_graph *from; /* weight NULL: all 1; size NULL: all 1 */
     uint64_t size_most;
-    uint32_t *cluster; /* [node_count]; owned, likewise below */
+    uint32_t *cluster; /* [node_count]; owned, and so are the next */
     uint64_t *held;    /* [node_count]: the size of each cluster */
-    uint64_t *sum;     /* [node_count]: the weight to a cluster, 0 but for the row in hand */
-    uint32_t *met;     /* [node_count]: clusters with neighbours */
-    uint32_t *member;  /* [node_count]: nodes by cluster */
-    uint32_t *start;   /* [node_count + 1]: those of each cluster */
+    uint64_t *sum;     /* [node_count]: the present row's weight to a cluster; otherwise 0 */
+    uint32_t *met;     /* [node_count]: clusters of the present row's neighbours */
+    uint32_t *member;  /* [node_count]: nodes sorted by cluster */
+    uint32_t *start;   /* [node_count + 1]: ranges of the clusters in `member` */
     uint32_t met_count, cluster_count;
 };
 
@@ -62,7 +62,7 @@ static void level_release(struct level *l)
 
 /* --- clusters --- */
 
-/* Adds the weights of a row by cluster; its own node's loop with them where `with_loop`. */
+/* Adds the weights of a row by cluster, with the loop of its own node only `with_loop`. */
 static void sum_row(struct level *l, uint32_t node, bool with_loop)
 {
     const struct coarse_graph *g = l->from;
@@ -83,7 +83,7 @@ static void forget_sums(struct level *l)
     l->met_count = 0;
 }
 
-/* Whether the node moved. */
+/* Moves a node to its best cluster. Returns whether it moved. */
 static bool move_node(struct level *l, uint32_t node)
 {
     const uint32_t own = l->cluster[node], size = size_of(l->from, node);
@@ -117,11 +117,12 @@ static enum error_code find_clusters(struct level *l, struct error *err)
     return ERROR_NONE;
 }
 
-/* Clusters that have nodes get numbers in the order of their first nodes; members by cluster. */
+/* Numbers the clusters that have nodes in the order of their first nodes, and sorts members by
+ * cluster. */
 static void number_clusters(struct level *l)
 {
     const uint32_t n = l->from->node_count;
-    uint32_t *number = l->met; /* idle between rows */
+    uint32_t *number = l->met; /* unused between rows */
     memset(number, 0xff, n * sizeof *number);
     for (uint32_t node = 0; node < n; node++) {
         uint32_t *of = &number[l->cluster[node]];
@@ -136,7 +137,7 @@ static void number_clusters(struct level *l)
         const uint32_t c = l->cluster[node];
         l->member[--l->start[c + 1]] = node;
     }
-    /* Each start has moved to its cluster's first member: one place too far. */
+    /* start[c + 1] is now the first member of cluster c: one place too far. */
     memmove(l->start, l->start + 1, l->cluster_count * sizeof *l->start);
     l->start[l->cluster_count] = n;
 }
@@ -185,7 +186,7 @@ static void release_rows(struct coarse_graph *g)
     memory_free(g->size);
 }
 
-/* `graph` becomes its clusters, and cluster [cluster_count] is taken along. */
+/* Replaces `graph` by the graph of its clusters, and updates cluster [cluster_count]. */
 static enum error_code shrink(struct coarse_graph *graph, bool is_first, uint64_t size_most,
                               uint32_t *cluster, uint32_t cluster_count, struct error *err)
 {
@@ -214,7 +215,7 @@ enum error_code coarse_graph_build(const struct undirected_graph *graph, uint32_
 {
     const uint32_t n = graph->node_count;
     const uint64_t size_most = 2 * (uint64_t)n / wanted > 2 ? 2 * (uint64_t)n / wanted : 2;
-    /* The first is the caller's graph, without weights. */
+    /* The first graph is the caller's, without weights. */
     struct coarse_graph now = {
         .node_count = n, .row_start = graph->row_start, .neighbor = graph->neighbor};
     uint32_t *cluster = NULL, before = 0;
@@ -243,7 +244,7 @@ enum error_code coarse_graph_build(const struct undirected_graph *graph, uint32_
 
 uint64_t coarse_graph_bytes(uint64_t node_count, uint64_t neighbor_count)
 {
-    /* Two graphs while one is made of the other, and the arrays of struct level. */
+    /* Counts two graphs, while one is made from the other, and the arrays of struct level. */
     return 2 * neighbor_count * (sizeof(int32_t) + sizeof(uint32_t)) +
            node_count * (2 * sizeof(uint64_t) + 9 * sizeof(uint32_t));
 }

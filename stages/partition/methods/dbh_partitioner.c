@@ -1,7 +1,8 @@
 /*
- * Degree-based hashing: Xie, Yan, Li and Zhang, "Distributed power-law graph computing: theoretical and empirical analysis",
- * NIPS 2014. An edge goes where the hash of its end with the lower degree says: so hubs are cut, and not those with few edges.
- * Of equal degrees the lower number, so that both directions of an edge go to one part.
+ * Degree-based hashing: Xie, Yan, Li and Zhang, "Distributed power-law graph computing: theoretical
+ * and empirical analysis", NIPS 2014. The part of an edge is the hash of its end with the lower
+ * degree. So hubs are cut, and not nodes with few edges. Of equal degrees the lower number decides,
+ * so that both directions of an edge go to one part.
  */
 #include "stages/partition/methods/vertex_cut.h"
 

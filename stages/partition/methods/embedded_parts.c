@@ -16,7 +16,7 @@ enum { DIM_MAX = 32, DIM_LEAST = 4, ROUNDS = 30 };
 struct clustering {
     uint32_t node_count, part_count, dim;
     const float *row; /* [node_count, dim] */
-    double *centre;   /* [part_count, dim], owned; likewise below */
+    double *centre;   /* [part_count, dim], owned, and so are the next */
     double *sum;      /* [part_count, dim] */
     uint32_t *count;  /* [part_count] */
     double *nearest;  /* [node_count] squared distance to the nearest centre */
@@ -80,7 +80,8 @@ static void put_centre(struct clustering *k, uint32_t part, uint32_t node)
         k->centre[(size_t)part * k->dim + c] = (double)k->row[(size_t)node * k->dim + c];
 }
 
-/* Each centre is a node, drawn with a chance in proportion to its squared distance from the centres before. */
+/* Draws the centres. Each is a node, drawn with a chance in proportion to its squared distance from
+ * the centres before. */
 static void draw_centres(struct clustering *k, int64_t seed)
 {
     const struct random_stream stream =
@@ -104,7 +105,7 @@ static void draw_centres(struct clustering *k, int64_t seed)
     }
 }
 
-/* The nearest centre of each node; how many nodes changed. */
+/* Finds the nearest centre of each node. Returns how many nodes changed. */
 static uint32_t find_nearest(struct clustering *k, uint32_t *part)
 {
     uint32_t changed = 0;
@@ -124,7 +125,7 @@ static uint32_t find_nearest(struct clustering *k, uint32_t *part)
     return changed;
 }
 
-/* A centre without nodes stays where it is. */
+/* Moves each centre to the mean of its nodes. A centre without nodes stays where it is. */
 static void move_centres(struct clustering *k, const uint32_t *part)
 {
     memset(k->sum, 0, (size_t)k->part_count * k->dim * sizeof *k->sum);

@@ -1,11 +1,14 @@
 /*
- * Fennel (Tsourakakis, Gkantsidis, Radunovic and Vojnovic, "Fennel: streaming graph partitioning for massive scale graphs",
- * WSDM 2014), and with several passes ReFENNEL (Nishimura and Ugander, "Restreaming graph partitioning", KDD 2013):
+ * Fennel (Tsourakakis, Gkantsidis, Radunovic and Vojnovic, "Fennel: streaming graph partitioning
+ * for massive scale graphs", WSDM 2014), and with several passes ReFENNEL (Nishimura and Ugander,
+ * "Restreaming graph partitioning", KDD 2013). A part P is worth
  *
- *   |N(v) and P| - alpha gamma |P|^(gamma - 1)     with gamma = 3/2, alpha = m k^(gamma - 1) / n^gamma
+ *   |N(v) and P| - alpha gamma |P|^(gamma - 1)
+ *   with gamma = 3/2, alpha = m k^(gamma - 1) / n^gamma
  *
- * of n nodes, m undirected edges and k parts. With the load x = |P| k / n the second term is gamma (m / n) x^(gamma - 1):
- * here x is the load of the node's class (part_loads.h). alpha is the same in all passes.
+ * for node v, with n nodes, m undirected edges and k parts. With the load x = |P| k / n the second
+ * term is gamma (m / n) x^(gamma - 1). Here x is the load of the node's class (part_loads.h). alpha
+ * is the same in all passes.
  */
 #include "stages/partition/methods/node_stream.h"
 

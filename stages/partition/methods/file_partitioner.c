@@ -1,4 +1,4 @@
-/* The parts that a file names: whatever made it (DGL's or ParMETIS's tools, a person). */
+/* Takes the parts from a file, whatever made it (DGL's or ParMETIS's tools, a person). */
 #include "common/formats/assignment_file.h"
 #include "stages/partition/layout/assignment.h"
 #include "stages/partition/methods/partitioner.h"

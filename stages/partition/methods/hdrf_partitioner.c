@@ -1,13 +1,14 @@
 /*
- * High degree replicated first: Petroni, Querzoni, Daudjee, Kamali and Iacoboni, "HDRF: stream-based partitioning for power-law
- * graphs", CIKM 2015.
+ * High degree replicated first: Petroni, Querzoni, Daudjee, Kamali and Iacoboni, "HDRF:
+ * stream-based partitioning for power-law graphs", CIKM 2015.
  *
  *   part of (u, v) = argmax over p of g(u, p) + g(v, p) + lambda (most - |p|) / (1 + most - least)
- *   g(u, p) = 1 + (1 - d(u) / (d(u) + d(v))) where u has a replica in p, else 0
+ *   g(u, p) = 1 + (1 - d(u) / (d(u) + d(v))) if u has a replica in p, otherwise 0
  *
- * with the degrees d; most and least are loads of parts. Of equal scores the smaller load, then the lower number. The paper
- * counts degrees as edges come by; here they are known before (products-like 0.1, 8 parts: replication 4.16 for 4.22). Above 1,
- * lambda keeps balance in a stream in any order.
+ * d are the degrees; most and least are the largest and the smallest load of a part. Of equal
+ * scores the smaller load wins, then the lower number. The paper counts degrees while edges are
+ * streamed; here they are known before (products-like 0.1, 8 parts: replication 4.16 instead of
+ * 4.22). With lambda above 1 the loads stay balanced for any order of the stream.
  */
 #include "stages/partition/methods/vertex_cut.h"
 

@@ -17,7 +17,7 @@
 
 enum { POLL_MS = 100, HEAD_BYTES = 64 };
 
-/* What parent and child share: this, and HEAD_BYTES after its start the result. */
+/* The memory that parent and child share. The result is HEAD_BYTES after its start. */
 struct shared {
     bool returned; /* a library that calls exit(0) must not look like success */
     int status;
@@ -35,12 +35,12 @@ static _Noreturn void run_child(isolated_body body, void *context, struct shared
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     shared->status = body(context, (char *)shared + HEAD_BYTES);
     shared->returned = true;
-    (void)fflush(stdout); /* what a library had to say before it gave up */
+    (void)fflush(stdout); /* what a library printed before it gave up */
     _exit(0);
 }
 
-/* Waits for the end of the child, which closes the other end of `pipe_end`; kills it when the program
- * is asked to stop. */
+/* Waits for the end of the child, which closes the other end of `pipe_end`. Kills it when the
+ * program is asked to stop. */
 static enum error_code wait_child(const char *name, pid_t child, int pipe_end, int *wait_status,
                                   struct error *err)
 {
@@ -59,8 +59,8 @@ static enum error_code wait_child(const char *name, pid_t child, int pipe_end, i
     return stopped ? error_set(err, ERROR_UNAVAILABLE, "%s: asked to stop", name) : ERROR_NONE;
 }
 
-/* Nothing in a library ends by this signal: it was the kernel for want of memory, which counts what it kills, or
- * somebody from outside. */
+/* Finds who killed the child. No library ends by this signal: it was the kernel for want of memory,
+ * which counts its kills, or somebody from outside. */
 static enum error_code judge_kill(const char *name, uint64_t kills_before, struct error *err)
 {
     uint64_t kills = 0;
@@ -94,7 +94,7 @@ static enum error_code fork_and_wait(const char *name, isolated_body body, void 
     (void)host_oom_kills(&kills_before);
     if (pipe(end) != 0)
         return error_set_errno(err, ERROR_IO, "%s: no pipe", name);
-    (void)fflush(stdout); /* else the child might print it a second time */
+    (void)fflush(stdout); /* otherwise the child might print it a second time */
     const pid_t parent = getpid(), child = fork();
     if (child == 0)
         run_child(body, context, shared, parent);

@@ -1,4 +1,4 @@
-/* Balanced label propagation from nodes at random (majority_rule.h). */
+/* Balanced label propagation, which begins with nodes at random (majority_rule.h). */
 #include "stages/partition/methods/majority_rule.h"
 
 static enum error_code assign(const struct partition_request *request, uint32_t *part,

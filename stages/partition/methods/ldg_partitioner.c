@@ -1,4 +1,5 @@
-/* Streams by greedy_rule.h; with several passes ReLDG (Nishimura and Ugander, "Restreaming graph partitioning", KDD 2013). */
+/* Streams by greedy_rule.h; with several passes ReLDG (Nishimura and Ugander, "Restreaming graph
+ * partitioning", KDD 2013). */
 #include "stages/partition/methods/greedy_rule.h"
 
 static enum error_code assign(const struct partition_request *request, uint32_t *part,

@@ -1,9 +1,9 @@
 /*
- * majority_rule - passes in place by the neighbours alone: what label propagation is.
+ * majority_rule - label propagation: passes in place that look at the neighbours alone.
  *
- * A node goes where most of its neighbours are, as far as bounds of size allow: Ugander and Backstrom, "Balanced label
- * propagation for partitioning massive graphs", WSDM 2013; Meyerhenke, Sanders and Schulz, "Partitioning complex networks
- * via size-constrained clustering", SEA 2014.
+ * A node goes where most of its neighbours are, as far as the bounds of size allow: Ugander and
+ * Backstrom, "Balanced label propagation for partitioning massive graphs", WSDM 2013; Meyerhenke,
+ * Sanders and Schulz, "Partitioning complex networks via size-constrained clustering", SEA 2014.
  */
 #ifndef STAGES_PARTITION_METHODS_MAJORITY_RULE_H
 #define STAGES_PARTITION_METHODS_MAJORITY_RULE_H
@@ -17,7 +17,7 @@ static inline double majority_worth(double neighbors, double load, double edges_
     return neighbors;
 }
 
-/* `name`: for the log. */
+/* `name` is for the log. */
 static inline struct stream_rule majority_rule(const char *name)
 {
     return (struct stream_rule){.name = name, .worth = majority_worth, .in_place = true};

@@ -25,7 +25,8 @@ static enum error_code read_table(const char *path, struct store *store,
     return rc;
 }
 
-/* So that METIS, which adds in 32 bits, can balance them; what took anything stays above what took nothing. */
+/* Scales a load down, so that METIS, which adds in 32 bits, can balance the loads. A load above 0
+ * stays above 0. */
 static uint64_t scaled(uint64_t load, int shift)
 {
     return shift ? (load >> shift) + (load > 0) : load;
@@ -36,7 +37,8 @@ static uint64_t load_of(const struct node_loads *table, uint32_t node, int shift
     return scaled(table->nanoseconds ? table->nanoseconds[node] : table->reads[node], shift);
 }
 
-/* Sums stay below 2^64: a sum goes on only as long as it is below 2^31. */
+/* Returns whether the scaled loads fit. The sum cannot overflow: it ends as soon as it exceeds 2^31
+ * - 1. */
 static bool fits(const struct node_loads *table, int shift)
 {
     uint64_t sum = 0;
@@ -45,7 +47,7 @@ static bool fits(const struct node_loads *table, int shift)
     return sum <= INT32_MAX;
 }
 
-/* Into the reads of the table. */
+/* Scales the loads, in the reads of the table. */
 static uint64_t scale_loads(struct node_loads *table)
 {
     int shift = 0;
@@ -65,14 +67,14 @@ static uint32_t cost_of(double samples, double mean)
     return cost < LOAD_MOST ? (uint32_t)cost : LOAD_MOST;
 }
 
-/* `edges` [node_count] becomes the cost. */
+/* Replaces the counts in edges [node_count] by costs. */
 static void find_costs(uint32_t *edges, const struct dataset_schema *schema,
                        const uint32_t *in_degree)
 {
     const double edge_count = (double)schema->edge_count / (schema->undirected ? 2 : 1);
     double sampled = 0;
     for (uint32_t node = 0; node < schema->node_count; node++)
-        sampled += edges[node]; /* whole numbers: exact */
+        sampled += edges[node]; /* the sum of whole numbers is exact */
     const double mean = sampled > 0 ? sampled / edge_count : 1;
     for (uint32_t node = 0; node < schema->node_count; node++)
         edges[node] = cost_of(in_degree[node] ? (double)edges[node] / in_degree[node] : 0, mean);
@@ -90,7 +92,7 @@ enum error_code measured_loads_read(const char *path, struct store *store,
         out->load_sum = scale_loads(&table);
         out->load = table.reads;
         out->edge_cost = table.edges;
-        table.reads = table.edges = NULL; /* moved to the caller */
+        table.reads = table.edges = NULL; /* ownership moves to the caller */
     }
     node_loads_release(&table);
     return rc == ERROR_NONE ? rc : error_context(err, rc, "partition.loads");

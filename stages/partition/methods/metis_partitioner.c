@@ -15,7 +15,7 @@ _Static_assert(sizeof(idx_t) == sizeof(int32_t), "built for METIS with 32-bit id
 
 enum { METIS_TYPE_COUNT_MAX = 16, BYTES_PER_EDGE = 80, BYTES_PER_NODE = 100 };
 
-/* What the child works on: copy-on-write memory of the parent. */
+/* The input of the child: copy-on-write memory of the parent. */
 struct metis_call {
     const struct metis_request *request;
     idx_t load_count;
@@ -48,13 +48,13 @@ static enum error_code metis_failure(int status, struct error *err)
     return error_set(err, ERROR_INPUT, "METIS failed with status %d", status);
 }
 
-/* Can this load be spread over the parts? */
+/* Returns whether this load can be spread over the parts. */
 static bool is_spreadable(const struct metis_request *request, uint64_t total)
 {
     return total >= request->part_count && total <= INT32_MAX;
 }
 
-/* What is to be spread: constraints of METIS, in this order. */
+/* The loads to balance: constraints of METIS, in this order. */
 struct loads {
     bool of_type[METIS_TYPE_COUNT_MAX];
     bool of_edges, of_train;
@@ -75,7 +75,7 @@ static struct loads choose_loads(const struct metis_request *request)
         loads.of_type[t] = is_spreadable(request, nodes[t]);
         loads.count += loads.of_type[t];
     }
-    loads.of_type[0] |= loads.count == 0; /* METIS wants one */
+    loads.of_type[0] |= loads.count == 0; /* METIS needs at least one */
     loads.of_edges = is_spreadable(request, edges);
     loads.of_train = is_spreadable(request, train);
     loads.count = (loads.count ? loads.count : 1) + loads.of_edges + loads.of_train;
@@ -114,7 +114,8 @@ static enum error_code make_loads(struct metis_call *call, struct error *err)
     return ERROR_NONE;
 }
 
-/* More parts or fewer change little: the first level of METIS holds the whole graph. */
+/* Says how much memory METIS needs. The number of parts changes little: the first level of METIS
+ * holds the whole graph. */
 static enum error_code advise(const struct undirected_graph *graph, struct error *err)
 {
     const uint64_t edges = (uint64_t)graph->row_start[graph->node_count];
@@ -139,7 +140,7 @@ static enum error_code run_metis(const struct metis_request *request, uint32_t *
         rc = metis_failure(status, err);
     if (rc == ERROR_NO_MEMORY)
         rc = advise(request->graph, err);
-    if (rc == ERROR_NONE) /* a negative part is a huge one here */
+    if (rc == ERROR_NONE) /* a negative part is a large unsigned number here */
         rc = assignment_check(part, request->graph->node_count, request->part_count, err);
     if (rc == ERROR_CORRUPT)
         rc = error_context(err, ERROR_INPUT, "METIS answered nonsense");
@@ -183,7 +184,7 @@ static uint64_t edges_both_ways(const struct dataset_schema *schema)
     return schema->edge_count * (schema->undirected ? 1 : 2);
 }
 
-/* The most that choose_loads() may come to. */
+/* Returns the most loads that choose_loads() may choose. */
 static uint64_t loads_at_most(const struct partition_request *request)
 {
     return (uint64_t)dataset_type_count(request->schema) +

@@ -10,7 +10,7 @@ static const struct partitioner *const partitioners[PARTITION_METHOD_COUNT] = {
 #define PARTITIONER_NAME(number, name, help) [number] = #name,
 static const char *const names[PARTITION_METHOD_COUNT] = {PARTITIONER_LIST(PARTITIONER_NAME)};
 
-/* PARTITION_METHOD_COUNT: it is none. */
+/* Returns the number of the method; PARTITION_METHOD_COUNT if there is none. */
 static int64_t number_of(const char *name)
 {
     int64_t number = 0;
@@ -41,7 +41,7 @@ static enum error_code cut_vertices(const struct partition_request *request,
         rc = vertex_cut_masters(&cut, request, part, err);
     if (rc == ERROR_NONE) {
         *edge_part = cut.edge_part;
-        cut.edge_part = NULL; /* moved to the caller */
+        cut.edge_part = NULL; /* ownership moves to the caller */
     }
     vertex_cut_release(&cut);
     return rc;

@@ -11,7 +11,8 @@
 #define IN_NO_PART UINT32_MAX
 enum { STILL_ONE_IN = 1000 };
 
-/* Where the least loaded part of a class is: loads only grow in a pass from empty parts. */
+/* The least loaded part of a class. In a pass that begins with empty parts loads only grow, so the
+ * search goes on from here. */
 struct least_part {
     uint32_t part, held;
 };
@@ -24,10 +25,11 @@ struct node_stream {
     double edges_per_node;
     struct least_part least[NODE_CLASS_COUNT_MAX];
     const uint32_t *edge_cost; /* measured_loads.h; NULL: every edge is LOAD_ONE */
-    uint64_t *neighbors; /* [part_count] by LOAD_ONE, of the node in hand, owned; likewise below */
-    uint32_t *met;       /* [part_count] parts with neighbours */
+    /* [part_count] by LOAD_ONE, for the present node; owned, and so are the next. */
+    uint64_t *neighbors;
+    uint32_t *met; /* [part_count] parts with neighbours */
     uint32_t met_count;
-    uint32_t *order; /* of a block's nodes; NULL: natural */
+    uint32_t *order; /* of a block's nodes; NULL: natural order */
     size_t order_capacity;
     uint32_t *bucket; /* nodes of a block by degree */
     size_t bucket_capacity;
@@ -58,7 +60,8 @@ static void order_randomly(const struct node_stream *s, const struct neighbor_bl
     }
 }
 
-/* Falling degree, equal ones as they come; degrees of 2^16 - 1 and more count as equal. */
+/* Orders by falling degree; nodes of equal degree keep their order. Degrees of 2^16 - 1 and more
+ * count as equal. */
 static enum error_code order_by_degree(struct node_stream *s, const struct neighbor_block *block,
                                        struct error *err)
 {
@@ -98,8 +101,9 @@ static enum error_code order_block(struct node_stream *s, const struct neighbor_
 
 /* --- the part of a node --- */
 
-/* Of an edge to `target`, or of those both ways. Half of the mean comes on top: a node all of whose edges cost next to nothing would go
- * by the loads of parts alone, and draw after it in later passes what is read. */
+/* Returns the cost of an edge to `target`, or of the edges in both directions. Half of the mean is
+ * added: otherwise the loads of parts alone would place a node whose edges cost next to nothing,
+ * and in later passes nodes that are read often would follow it. */
 static uint64_t cost_of(const struct node_stream *s, uint32_t target, uint32_t other,
                         bool both_ways)
 {
@@ -174,7 +178,8 @@ static void consider(const struct node_stream *s, uint32_t node, uint32_t part,
         *best = candidate;
 }
 
-/* The part with the fewest nodes of its class, of several the lowest: worth the most of those without neighbours. */
+/* Returns the part with the fewest nodes of the node's class, of several the lowest: the part that
+ * is worth most among those without neighbours. */
 static uint32_t least_loaded(struct node_stream *s, uint32_t node)
 {
     struct least_part *least = &s->least[s->loads->class_of[node]];
@@ -193,7 +198,7 @@ static uint32_t best_part(struct node_stream *s, uint32_t node)
         consider(s, node, s->part[node], &best);
     else
         consider(s, node, least_loaded(s, node), &best);
-    must(best.part != IN_NO_PART); /* part_loads.h */
+    must(best.part != IN_NO_PART); /* part_loads.h: some part may always take it */
     return best.part;
 }
 

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* most / least is at most 1.05. */
+/* With these bounds the largest part is at most 1.05 times the smallest. */
 static const double spread_of_nodes = 0.024, edge_spread = 0.05;
 
-/* Classes as they come: twice the type, and one for training nodes. */
+/* Sets the class of each node before renumbering: twice the type, plus one for training nodes. */
 static void classify(struct part_loads *loads, const struct partition_request *request,
                      uint32_t nodes[NODE_CLASS_COUNT_MAX])
 {
@@ -35,7 +35,7 @@ static void bound(struct node_class *class, uint32_t part_count)
     class->most = most > ceiling ? most : ceiling;
 }
 
-/* Numbers the classes that there are from 0 on; the small ones share the last number. */
+/* Numbers the classes that have nodes from 0 on. The small ones share the last number. */
 static void renumber(struct part_loads *loads, const uint32_t nodes[NODE_CLASS_COUNT_MAX])
 {
     uint8_t number[NODE_CLASS_COUNT_MAX] = {0};
@@ -129,7 +129,8 @@ void part_loads_give(struct part_loads *loads, uint32_t node, uint32_t part)
         loads->edges[part] -= loads->edge_load[node];
 }
 
-/* `stream`: where in its class a node is counted; NULL: as they come. */
+/* Spreads nodes over the parts in equal ranges of each class. `stream` draws each node's place in
+ * its class; NULL: the order of the dataset. */
 static void spread(struct part_loads *loads, const struct random_stream *stream, uint32_t *part)
 {
     uint32_t seen[NODE_CLASS_COUNT_MAX] = {0};

@@ -1,4 +1,4 @@
-/* k-means of an embedding from node2vec's walks (skip_gram.h, embedded_parts.h). */
+/* k-means on an embedding from node2vec's walks (skip_gram.h, embedded_parts.h). */
 #include "common/base/memory.h"
 #include "stages/partition/methods/embedded_parts.h"
 #include "stages/partition/methods/skip_gram.h"
@@ -28,7 +28,7 @@ static enum error_code assign(const struct partition_request *request, uint32_t 
                                          .length = LENGTH,
                                          .window = WINDOW,
                                          .p = 1.0,
-                                         .q = 0.5, /* outwards: communities */
+                                         .q = 0.5, /* walks lead outwards, and find communities */
                                          .rate = 0.05,
                                          .seed = request->settings->seed};
         rc = skip_gram_run(&config, row, err);

@@ -1,6 +1,6 @@
 /*
- * Equal ranges of nodes, in the order of the input, of each class of nodes (part_loads.h): for graphs whose ids are close
- * where their nodes are, as those of crawls and grids.
+ * Gives each part an equal range of the nodes of each class (part_loads.h), in the order of the
+ * input. It is for graphs in which nodes with close ids are neighbours, such as crawls and grids.
  */
 #include "stages/partition/methods/part_loads.h"
 

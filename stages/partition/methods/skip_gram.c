@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-enum { LANES = 4, CHUNK_MAX = 16 /* of 2^27 edges: 2^31 of them */ };
+enum { LANES = 4, CHUNK_MAX = 16 /* chunks of 2^27 edges: 2^31 edges in all */ };
 
-/* The graph as walks read it: one part. */
+/* The graph as one part, in the form that walks read. */
 struct graph_view {
     struct topology topology;
     struct topology_part part;
@@ -26,7 +26,7 @@ struct training {
     float *row;     /* [node_count, dim] */
     float *context; /* [node_count, dim], owned */
     struct random_stream draws;
-    uint64_t pair; /* how many so far */
+    uint64_t pair; /* pairs so far */
 };
 
 static enum error_code view_graph(struct graph_view *view, const struct undirected_graph *graph,
@@ -59,7 +59,8 @@ static enum error_code view_graph(struct graph_view *view, const struct undirect
     return ERROR_NONE;
 }
 
-/* Sums of every fourth product, added up in one order: the compiler makes vectors of it without changing a bit. */
+/* Returns the dot product. Every fourth product goes to the same sum, in one order, so the compiler
+ * can use vector instructions without changing a bit. */
 static float dot(const float *a, const float *b, uint32_t dim)
 {
     float sum[LANES] = {0};
@@ -75,7 +76,8 @@ static float sigmoid(float x)
     return x < 0 ? small / (1 + small) : 1 / (1 + small);
 }
 
-/* A step for the node and one other; `is_pair`: they are one, else it was drawn. Adds to gradient [dim]. */
+/* Does a step for the node and one other node. `is_pair`: they are a pair; otherwise the other was
+ * drawn. Adds to gradient [dim]. */
 static void step(const struct training *t, const float *row, uint32_t other, bool is_pair,
                  float rate, float *gradient)
 {
@@ -98,7 +100,7 @@ static void train_pair(struct training *t, uint32_t node, uint32_t other, float 
     random_block(&t->draws, t->pair++, 0, word);
     step(t, row, other, true, rate, gradient);
     for (int i = 0; i < SKIP_GRAM_NEGATIVES; i++) {
-        /* an end of an edge: a node in proportion to its degree */
+        /* the end of a random edge: so a node is drawn in proportion to its degree */
         const uint32_t drawn = (uint32_t)graph->neighbor[random_below(word[i], ends)];
         if (drawn != other)
             step(t, row, drawn, false, rate, gradient);
@@ -119,7 +121,7 @@ static void train_walk(struct training *t, const uint32_t *walk, float rate)
     }
 }
 
-/* Every node once, in an order of its own. */
+/* Trains with a walk from every node once, in an order of the round's own. */
 static enum error_code train_round(struct training *t, const struct topology *topology,
                                    uint32_t round, struct error *err)
 {

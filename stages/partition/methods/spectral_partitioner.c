@@ -1,17 +1,21 @@
 /*
- * Spectral clustering: Ng, Jordan and Weiss, "On spectral clustering: analysis and an algorithm", NIPS 2001.
+ * Spectral clustering: Ng, Jordan and Weiss, "On spectral clustering: analysis and an algorithm",
+ * NIPS 2001.
  *
- * The eigenvectors of the normalised Laplacian I - D^-1/2 A D^-1/2 with the smallest eigenvalues are those of D^-1/2 A D^-1/2
- * with the largest: a column each of an embedding whose rows k-means takes apart (embedded_parts.h). Real graphs have many
- * small components and fringes, and the first eigenvectors would tell nothing but these. So an edge of weight
- * (mean degree) / n is added between any two nodes (Zhang and Rohe, "Understanding regularized spectral clustering via graph
+ * The eigenvectors of the normalised Laplacian I - D^-1/2 A D^-1/2 with the smallest eigenvalues
+ * are those of D^-1/2 A D^-1/2 with the largest. Each is a column of an embedding, whose rows
+ * k-means clusters (embedded_parts.h). Real graphs have many small components and fringes, and the
+ * first eigenvectors would show only these. So an edge of weight (mean degree) / n is added between
+ * any two nodes (Zhang and Rohe, "Understanding regularized spectral clustering via graph
  * conductance", NeurIPS 2018), which costs a sum in each product.
  *
- * Of a graph of more than LARGE nodes the eigenvectors are those of a smaller one (coarse_graph.h), and a node has the row of its
- * cluster: what takes time is ARPACK's products, and clusters of some ten nodes have the same parts as their nodes. The streams
- * behind k-means look at the whole graph.
+ * For a graph with more than LARGE nodes the eigenvectors are those of a smaller graph
+ * (coarse_graph.h), and a node has the row of its cluster: ARPACK's products take most of the time,
+ * and clusters of some ten nodes get the same parts as their nodes. The streams after k-means read
+ * the whole graph.
  *
- * Elements are rounded to 2^-20, so that the last bits of the BLAS below ARPACK do not count, as far as rounding can do that.
+ * Elements are rounded to 2^-20, so that the last bits of the BLAS below ARPACK do not count, as
+ * far as rounding can do that.
  */
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -25,7 +29,7 @@
 
 enum { LARGE = 1 << 17, COARSE_NODES = 1 << 15 };
 
-/* A graph, its weights 1 when they are NULL. */
+/* A graph; weight NULL: all weights are 1. */
 struct weighted_graph {
     uint32_t node_count;
     const int32_t *row_start, *neighbor;
@@ -34,8 +38,8 @@ struct weighted_graph {
 
 struct adjacency {
     const struct weighted_graph *graph;
-    double added;  /* the weight between any two nodes */
-    double *scale; /* [node_count] of D^-1/2, owned; likewise below */
+    double added;  /* the weight that is added between any two nodes */
+    double *scale; /* [node_count] the diagonal of D^-1/2, owned, and so is the next */
     double *x;     /* [node_count] */
 };
 
@@ -83,7 +87,7 @@ static enum error_code adjacency_init(struct adjacency *a, const struct weighted
     return rc;
 }
 
-/* row [node_count, dim] from the eigenvectors. */
+/* Computes row [node_count, dim] from the eigenvectors. */
 static enum error_code embed(const struct weighted_graph *graph, uint32_t dim, int64_t seed,
                              float *row, struct error *err)
 {
@@ -142,7 +146,7 @@ static enum error_code embed_coarse(const struct undirected_graph *graph, uint32
     return rc;
 }
 
-/* With n nodes in the graph whose eigenvectors are found. */
+/* Returns the bytes for a graph of n nodes whose eigenvectors are computed. */
 static uint64_t eigen_bytes(uint64_t n, uint32_t dim)
 {
     return eigenvectors_bytes(n, (int)dim) + n * sizeof(double) * (dim + 2);
@@ -156,7 +160,7 @@ static uint64_t bytes_of(const struct partition_request *request)
     const uint64_t neighbors = request->schema->edge_count * (request->schema->undirected ? 1 : 2);
     if (n <= LARGE)
         return rest + eigen_bytes(n, dim);
-    /* Clusters may be more than are wanted: as many as half of the nodes are allowed for. */
+    /* There may be more clusters than wanted: as many as half of the nodes are allowed for. */
     return rest + coarse_graph_bytes(n, neighbors) + eigen_bytes(n / 2, dim);
 }
 
@@ -167,7 +171,7 @@ static enum error_code assign(const struct partition_request *request, uint32_t 
     uint32_t dim = embedded_parts_dim((uint32_t)request->settings->partition.parts);
     struct undirected_graph graph = {0};
     float *row = NULL;
-    if (n < 2 * dim) /* too few nodes to have so many */
+    if (n < 2 * dim) /* too few nodes for so many eigenvectors */
         return range_partitioner.assign(request, part, err);
     enum error_code rc = embedded_parts_check(request, "spectral", bytes_of(request), err);
     if (rc == ERROR_NONE)

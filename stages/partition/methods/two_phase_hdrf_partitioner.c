@@ -1,9 +1,10 @@
 /*
- * Two phases, as in Mayer, Mayer and Jacobsen, "2PS: High-quality edge partitioning with two-phase streaming", 2020: edges whose
- * two ends belong together go where these are, and HDRF places the others. Which nodes belong together is here what Fennel
- * says (fennel_partitioner.c, partition.passes of it), in place of clusters that one pass over the edges finds: on products-like
- * 0.1 such clusters leave 85 % of the edges between them and Fennel's parts 42 %, and replication at 8 parts is 4.11 or 3.54
- * (hashed nodes: 7.90).
+ * Two phases, as in Mayer, Mayer and Jacobsen, "2PS: High-quality edge partitioning with two-phase
+ * streaming", 2020: edges whose two ends belong together go to the part of these ends, and HDRF
+ * places the others. Here Fennel (fennel_partitioner.c, with partition.passes) decides which nodes
+ * belong together, instead of clusters that are found in one pass over the edges. On products-like
+ * 0.1 such clusters leave 85 % of the edges between them and Fennel's parts 42 %; replication at 8
+ * parts is 4.11 with clusters and 3.54 with Fennel (hashed nodes: 7.90).
  */
 #include "common/base/memory.h"
 #include "stages/partition/methods/vertex_cut.h"

@@ -1,17 +1,20 @@
 /*
- * 2PS-L: Mayer, Orujzade and Jacobsen, "Out-of-core edge partitioning at linear run-time", ICDE 2022.
+ * 2PS-L: Mayer, Orujzade and Jacobsen, "Out-of-core edge partitioning at linear run-time", ICDE
+ * 2022.
  *
- * First phase: nodes come to clusters in one pass over the edges (volume: the degrees of a cluster's nodes together). Of an
- * edge between two clusters, the end whose cluster is smaller without it goes over to the other, as long as no volume exceeds
- * the mean of a part. Clusters go to parts by falling volume, each to the part with the least so far.
- * Second phase: edges whose clusters are in one part go there, by one pass; then, by another, each that is left goes to the
- * better of the two parts of its clusters:
+ * First phase: one pass over the edges makes clusters of nodes. The volume of a cluster is the sum
+ * of the degrees of its nodes. Of an edge between two clusters, the end whose cluster is smaller
+ * without it moves to the other cluster, as long as no volume exceeds the mean of a part. Clusters
+ * are given to parts by falling volume, each to the part with the least volume so far.
+ * Second phase: one pass places the edges whose clusters are in one part there. Another pass places
+ * each remaining edge in the better of the two parts of its clusters, by
  *
  *   g(u, p) + g(v, p) + s(u, p) + s(v, p),   g as in hdrf_partitioner.c,
- *   s(u, p) = volume of u's cluster / both volumes, where that cluster is in p, else 0
+ *   s(u, p) = volume of u's cluster / both volumes, if that cluster is in p, otherwise 0
  *
- * So an edge costs the same whatever the number of parts is. A part that is full (1.05 times the mean of edges) is passed
- * over: then the hash of the end with the higher degree says, and when that part is full too, the least loaded takes it.
+ * So an edge costs the same whatever the number of parts is. A full part (1.05 times the mean of
+ * edges) is skipped: then the part is the hash of the end with the higher degree, and if that part
+ * is full, too, the least loaded one.
  */
 #include "common/base/memory.h"
 #include "stages/partition/methods/vertex_cut.h"
@@ -21,9 +24,9 @@
 struct two_phases {
     struct vertex_cut *cut;
     uint64_t volume_most, load_most;
-    uint32_t *cluster; /* [node_count], owned; likewise below */
-    uint64_t *volume;  /* [node_count] by cluster */
-    uint16_t *home;    /* [node_count]: the part of a cluster */
+    uint32_t *cluster; /* [node_count], owned, and so are the next */
+    uint64_t *volume;  /* [node_count] of each cluster */
+    uint16_t *home;    /* [node_count]: the part of each cluster */
 };
 
 /* --- clusters --- */
@@ -163,7 +166,7 @@ static enum error_code cut(const struct partition_request *request, struct verte
 {
     struct two_phases t = {.cut = out};
     const uint64_t node_bytes = sizeof *t.cluster + sizeof *t.volume + sizeof *t.home +
-                                sizeof(struct sized_cluster); /* while clusters are mapped */
+                                sizeof(struct sized_cluster); /* while clusters get parts */
     enum error_code rc =
         vertex_cut_init(out, request, true, node_bytes * request->schema->node_count, err);
     if (rc == ERROR_NONE)

@@ -13,7 +13,8 @@ struct building {
     struct undirected_graph *graph;
     uint32_t *in_count, *out_count; /* [node_count] filled so far */
     uint32_t *out_degree;           /* [node_count] */
-    bool both_ways; /* an edge is stored in each direction: rows are whole as read */
+    /* Each edge is stored in both directions, so rows are complete as they are read. */
+    bool both_ways;
 };
 
 static enum error_code count_edges(void *context, const struct edge_chunk *chunk, struct error *err)
@@ -57,7 +58,7 @@ static enum error_code fill_edges(void *context, const struct edge_chunk *chunk,
     return ERROR_NONE;
 }
 
-/* Row offsets with room for both halves. */
+/* Sets row offsets with room for both halves. */
 static enum error_code place_rows(struct building *b, struct error *err)
 {
     struct undirected_graph *g = b->graph;
@@ -76,7 +77,7 @@ static enum error_code place_rows(struct building *b, struct error *err)
     return memory_new(&g->neighbor, (size_t)total, "the graph for METIS", err);
 }
 
-/* Merges two ascending halves into `out`, each node once; returns how many. */
+/* Merges two ascending halves into `out`, each node once. Returns how many nodes that are. */
 static int32_t merge_halves(const int32_t *a, uint32_t a_count, const int32_t *b, uint32_t b_count,
                             int32_t *out)
 {
@@ -165,7 +166,7 @@ struct costing {
     double scale;         /* at most 1 */
 };
 
-/* Where `to` stands in the row of `from`; -1: nowhere. */
+/* Returns the index of `to` in the row of `from`; -1 if it is not there. */
 static int32_t find_edge(const struct undirected_graph *g, uint32_t from, uint32_t to)
 {
     int32_t low = g->row_start[from], high = g->row_start[from + 1];
@@ -187,7 +188,7 @@ static enum error_code add_cost(struct costing *c, uint32_t source, uint32_t tar
     if (there < 0 || back < 0)
         return error_set(err, ERROR_CORRUPT,
                          "the edge between nodes %" PRIu32 " and %" PRIu32
-                         " stands in one direction only",
+                         " is there in one direction only",
                          source, target);
     const int32_t cost = (int32_t)(c->cost[target] * c->scale);
     c->graph->edge_cost[there] += cost;
@@ -217,7 +218,7 @@ enum error_code undirected_graph_set_cost(struct undirected_graph *graph, struct
                                           struct error *err)
 {
     const int32_t entries = graph->row_start[graph->node_count];
-    double most = 0; /* what all may come to */
+    double most = 0; /* the sum that all costs together may reach */
     enum error_code rc = memory_new(&graph->edge_cost, (size_t)entries, "the costs of edges", err);
     if (rc != ERROR_NONE)
         return rc;
@@ -272,8 +273,8 @@ static enum error_code check_rows(const struct undirected_graph *g, struct error
     return ERROR_NONE;
 }
 
-/* Nodes are visited in ascending order and rows ascend, so the visits to a row must meet its entries
- * one after the other: `met` counts them. */
+/* Checks that each edge has its reverse. Nodes are visited in ascending order and rows ascend, so
+ * the visits to a row must meet its entries one after the other: `met` counts them. */
 static enum error_code check_symmetry(const struct undirected_graph *g, int32_t *met,
                                       struct error *err)
 {
@@ -282,7 +283,7 @@ static enum error_code check_symmetry(const struct undirected_graph *g, int32_t 
             const int32_t other = g->neighbor[e], at = g->row_start[other] + met[other]++;
             if (at >= g->row_start[other + 1] || g->neighbor[at] != node)
                 return error_set(err, ERROR_CORRUPT,
-                                 "the edge between nodes %d and %d stands in one direction only",
+                                 "the edge between nodes %d and %d is there in one direction only",
                                  node, other);
         }
     return ERROR_NONE;

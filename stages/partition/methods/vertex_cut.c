@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What partitioner.h allows a method beside its budget. */
+/* The bytes a node that partitioner.h allows a method beside its budget. */
 enum { NODE_BYTES_ALLOWED = 28 };
 
 /* --- what it takes --- */
@@ -69,7 +69,8 @@ static bool have_common_divisor(uint64_t a, uint64_t b)
     return a > 1;
 }
 
-/* The next number above the golden section of all that has no divisor in common with it. */
+/* Chooses first edge and step. The step is the next number, above the golden section of the number
+ * of edges, that has no divisor in common with it: so a pass visits each edge once. */
 static void choose_order(struct vertex_cut *cut)
 {
     const struct random_stream stream =
@@ -85,7 +86,7 @@ static void choose_order(struct vertex_cut *cut)
 
 struct reading {
     struct vertex_cut *cut;
-    uint64_t edge; /* the next of the pass */
+    uint64_t edge; /* the next edge of the pass */
 };
 
 static enum error_code read_chunk(void *context, const struct edge_chunk *chunk, struct error *err)
@@ -174,7 +175,7 @@ static void count_edge(struct vertex_cut *cut, uint64_t edge, uint32_t source, u
     cut->replica[(size_t)target * cut->set_bytes + part / 8] |= (uint8_t)(1U << (part % 8));
 }
 
-/* All edges from one node to the other. */
+/* Puts all edges from one node to the other into a part. */
 static void put_edges(struct vertex_cut *cut, uint32_t from, uint32_t to, uint32_t part)
 {
     const uint64_t first = cut->row_start[to], end = cut->row_start[to + 1];
@@ -203,7 +204,7 @@ struct streaming {
     struct vertex_cut *cut;
     edge_rule rule;
     void *context;
-    uint64_t edge; /* the next of the pass */
+    uint64_t edge; /* the next edge of the pass */
 };
 
 static enum error_code stream_chunk(void *context, const struct edge_chunk *chunk,

@@ -1,4 +1,4 @@
-/* The masters of a vertex cut: vertex_cut.h says which. */
+/* Finds the masters of a vertex cut; vertex_cut.h says how. */
 #include "common/base/memory.h"
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/partition/methods/part_loads.h"
@@ -9,7 +9,7 @@
 struct mastering {
     const struct vertex_cut *cut;
     struct part_loads loads;
-    uint32_t *ends; /* [part_count]: edges that end at the node in hand */
+    uint32_t *ends; /* [part_count]: edges that end at the present node */
     uint32_t *part;
     uint64_t edge;
 };
@@ -31,7 +31,7 @@ static uint32_t master_of(const struct mastering *m, uint32_t node)
         if (part_loads_may_take(&m->loads, node, p) &&
             (best == UINT32_MAX || is_better(m, node, p, best)))
             best = p;
-    must(best != UINT32_MAX); /* part_loads.h */
+    must(best != UINT32_MAX); /* part_loads.h: some part may always take it */
     return best;
 }
 

@@ -1,8 +1,8 @@
-/* The units of aggregate: the first weights, and those that the gradients of a round make. */
+/* The units of aggregate: the first weights, and the weights that the gradients of a round make. */
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/units/unit_row.h"
 
-/* The step of round `round`, whose weights may be used now. */
+/* Adds the step of round `round`, whose weights may now be read. */
 static enum error_code add_step(struct unit_list *out, const struct schedule *s, int64_t round,
                                 struct error *err)
 {
@@ -90,8 +90,9 @@ static enum error_code aggregate_waits_for(const struct schedule *s, const struc
                : rc;
 }
 
-/* The next round unless it waits for a checkpoint (with staleness that is its step alone, and the gradients are those of a later
- * one), the validation of the new weights and the seals beside their snapshot, and the samples that may be drawn now. */
+/* Adds the next round, unless it waits for a checkpoint (with staleness only its aggregate is
+ * added, and the gradients of a later round); the validation of the new weights and the sealed rows
+ * beside their snapshot; and the samples that may be drawn now. */
 static enum error_code aggregate_sets_free(const struct schedule *s, const struct unit *unit,
                                            int64_t weights_version, struct unit_list *out,
                                            struct error *err)
@@ -114,8 +115,9 @@ static enum error_code aggregate_sets_free(const struct schedule *s, const struc
     return rc;
 }
 
-/* Weights that its gradients were made from, where these are moved by what changed since; where they are chosen,
- * chosen_base_reads() says which. */
+/* Adds the units that make the weights that the gradients were computed with, if the gradients
+ * are corrected by the change since then. If these weights are chosen, chosen_base_reads() knows
+ * them. */
 static enum error_code aggregate_reads(const struct schedule *s, const struct unit *unit,
                                        struct unit_list *out, struct error *err)
 {
@@ -125,7 +127,8 @@ static enum error_code aggregate_reads(const struct schedule *s, const struct un
                : ERROR_NONE;
 }
 
-/* Where a snapshot is made it tells of all rounds since the last. */
+/* A round that makes a snapshot reports all rounds since the last snapshot, so it reads their
+ * weights. */
 static int64_t aggregate_reads_weights_after(const struct schedule *s, const struct unit *unit)
 {
     const int64_t own = unit->round - 1; /* it reads version unit->round in any case */

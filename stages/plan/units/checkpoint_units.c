@@ -25,7 +25,7 @@ static enum error_code waits_for(const struct schedule *s, const struct unit *un
                : rc;
 }
 
-/* The one that ends the run says which weights inference takes. */
+/* The checkpoint that ends the run says which weights inference uses, so it sets inference free. */
 static enum error_code sets_free(const struct schedule *s, const struct unit *unit,
                                  int64_t weights_version, struct unit_list *out, struct error *err)
 {

@@ -1,4 +1,5 @@
-/* The unit of aggregate that adds up a range of the gradients of some slots (stages/plan/gradient_sums.h). */
+/* The unit of aggregate that adds up a range of the gradients of some slots
+ * (stages/plan/gradient_sums.h). */
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/units/unit_row.h"
 

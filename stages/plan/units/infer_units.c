@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Of inference: with those weights only that the run ended with. */
+/* Checks that the run ended with these weights: units of inference exist for no others. */
 static enum error_code check_weights(const struct schedule *s, int64_t version,
                                      int64_t weights_version, struct error *err)
 {
@@ -33,13 +33,14 @@ static enum error_code check_infer(const struct schedule *s, const struct unit *
     return unit_check_number(unit->slot, s->part_count, "part", err);
 }
 
-/* Events are computed from the rows that layer 1 reads, where these are made of what is learnt. */
+/* Returns whether outputs read layer 0: events are computed from the rows that layer 1 reads, if
+ * these are learnable rows. */
 static bool outputs_read_layer_0(const struct schedule *s)
 {
     return s->shows_history && schedule_first_layer(s) == 0;
 }
 
-/* Logits and embeddings are of the last two layers. */
+/* Returns the lower of the last two layers: one has the logits, the other the embeddings. */
 static int32_t first_layer_of_outputs(const struct schedule *s)
 {
     return s->layer_count > 1 ? s->layer_count - 1 : s->layer_count;

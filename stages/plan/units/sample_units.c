@@ -1,4 +1,5 @@
-/* The units of sample: the mini-batches of training, and what is made once: those of the validation nodes, and counts of walks. */
+/* The units of sample: mini-batches of training, and units that are done once: mini-batches of
+ * validation nodes, and counts of walks. */
 #include "stages/plan/units/unit_row.h"
 
 #include <inttypes.h>
@@ -26,7 +27,7 @@ static enum error_code sample_waits_for(const struct schedule *s, const struct u
     return unit_list_add_slots(out, UNIT_AGGREGATE, unit->round - s->run_ahead - 1, 1, err);
 }
 
-/* Those behind the first read the counts, too. */
+/* The rounds after the first ones do not wait for the counts, but read them, too. */
 static enum error_code sample_reads(const struct schedule *s, const struct unit *unit,
                                     struct unit_list *out, struct error *err)
 {
@@ -35,7 +36,7 @@ static enum error_code sample_reads(const struct schedule *s, const struct unit 
     return unit_list_add_slots(out, UNIT_COUNT_WALKS, 0, s->counts_walks, err);
 }
 
-/* The one of a later round that trains on this mini-batch again, if that is one. */
+/* Adds the step of a later round that trains on this mini-batch again, if `round` is one. */
 static enum error_code add_step_again(const struct schedule *s, const struct unit *unit,
                                       int64_t round, struct unit_list *out, struct error *err)
 {
@@ -69,7 +70,7 @@ static struct key sample_output(const struct schedule *s, const char *run_id,
     return key_mini_batch(run_id, unit->round, unit->slot);
 }
 
-/* With reuse_epochs it may serve the rounds to come. */
+/* With reuse_epochs the mini-batch may be used by later rounds. */
 static bool sample_is_covered(const struct schedule *s, const struct chain_state *state,
                               const struct unit *unit)
 {
@@ -77,7 +78,8 @@ static bool sample_is_covered(const struct schedule *s, const struct chain_state
     return state->stopped || (version > 0 && unit->round < schedule_oldest_needed(s, version));
 }
 
-/* The rounds in which mini-batches are made: those of the first epoch of each sampling pass. */
+/* Return the nearest rounds for which mini-batches are made: those of the first epoch of each
+ * sampling pass. */
 static int64_t sampled_round_before(const struct schedule *s, int64_t round)
 {
     const int64_t before = round - 1;

@@ -1,4 +1,5 @@
-/* The unit of train-step that takes a slot's mini-batch through one layer (stages/plan/layer_pipeline.h). */
+/* The unit of train-step that computes one layer for a slot's mini-batch
+ * (stages/plan/layer_pipeline.h). */
 #include "stages/plan/layer_pipeline.h"
 #include "stages/plan/units/unit_row.h"
 
@@ -54,7 +55,7 @@ static enum error_code sets_free(const struct schedule *s, const struct unit *un
 
 static struct key output(const struct schedule *s, const char *run_id, const struct unit *unit)
 {
-    /* A number that no pass has is that of a record that is none. */
+    /* For a number that no pass has, the key names no record. */
     const bool is_forward = unit->layer >= 1 && unit->layer <= layer_pipeline_passes(s) &&
                             !layer_pipeline_pass(s, unit->layer).is_backward;
     return is_forward ? key_pass_output(run_id, unit->round, unit->layer, unit->slot)
@@ -68,7 +69,7 @@ static bool is_covered(const struct schedule *s, const struct chain_state *state
     return state->stopped || unit->round < state->snapshot_version;
 }
 
-/* All but the first wait for a pass that was made of the weights that they read, too. */
+/* Passes after the first wait for a pass that has read the same weights. */
 static int64_t reads_weights_after(const struct schedule *s, const struct unit *unit)
 {
     (void)s;

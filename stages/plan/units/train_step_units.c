@@ -1,10 +1,11 @@
-/* The units of train-step: the gradient of a mini-batch, the validation of weights on one, and the seals of learnable rows. */
+/* The units of train-step: the gradient of a mini-batch, the validation of weights on a mini-batch,
+ * and the sealing of learnable rows. */
 #include "stages/plan/gradient_sums.h"
 #include "stages/plan/layer_pipeline.h"
 #include "stages/plan/units/unit_row.h"
 
-/* Learnable rows of `version` are those of the seals of version `sealed` (0, -1: the first ones), under the gradients of the
- * rounds since. */
+/* Adds the units whose records make the learnable rows of `version`: the gradients of the rounds
+ * since version `sealed`, whose rows are sealed (0 or -1: the first rows). */
 static enum error_code add_row_gradients(const struct schedule *s, int64_t sealed, int64_t version,
                                          struct unit_list *out, struct error *err)
 {
@@ -16,7 +17,8 @@ static enum error_code add_row_gradients(const struct schedule *s, int64_t seale
     return rc;
 }
 
-/* The step of a slot that made what another of that slot adds; nothing when round is -1. */
+/* Adds the step whose residual the step of the same slot in a later round adds; nothing if round is
+ * -1. */
 static enum error_code add_step(int64_t round, int32_t slot, struct unit_list *out,
                                 struct error *err)
 {
@@ -24,7 +26,8 @@ static enum error_code add_step(int64_t round, int32_t slot, struct unit_list *o
     return round >= 0 ? unit_list_add(out, step, err) : ERROR_NONE;
 }
 
-/* The pass before the last, which this one is; without a pipeline what the step begins with. */
+/* Adds the pass before this one, which is the last; without a pipeline, the units that a step
+ * begins with. */
 static enum error_code add_before(const struct schedule *s, const struct unit *unit,
                                   struct unit_list *out, struct error *err)
 {
@@ -58,7 +61,7 @@ static enum error_code step_reads(const struct schedule *s, const struct unit *u
                             : rc;
 }
 
-/* The slot that may enter the pipeline when this one leaves it. */
+/* Adds the slot that may enter the pipeline when this one leaves it. */
 static enum error_code add_entering(const struct schedule *s, const struct unit *unit,
                                     struct unit_list *out, struct error *err)
 {
@@ -125,7 +128,8 @@ static bool step_is_covered(const struct schedule *s, const struct chain_state *
     return state->stopped || unit->round < state->snapshot_version;
 }
 
-/* Of a pipeline the last pass waits for the one before, which was made of them, and reads weights itself. */
+/* In a pipeline the last pass waits for a pass that has read the same weights, and reads the
+ * weights itself. */
 static int64_t step_reads_weights_after(const struct schedule *s, const struct unit *unit)
 {
     return layer_pipeline_passes(s) > 0 ? unit->round - 1 : unit->round;
@@ -248,7 +252,7 @@ static enum error_code check_seal_rows(const struct schedule *s, const struct un
     return rc == ERROR_NONE ? unit_check_number(unit->slot, s->embedding_shards, "shard", err) : rc;
 }
 
-/* By then all gradients of the round are there. */
+/* When the weights are there, all gradients of the round are there, too. */
 static enum error_code seal_rows_waits_for(const struct schedule *s, const struct unit *unit,
                                            int64_t last_version, struct unit_list *out,
                                            struct error *err)

@@ -32,7 +32,8 @@ enum error_code unit_check_round(const struct schedule *s, int64_t round, struct
                      s->round_count - 1);
 }
 
-/* Numbers 0 to count - 1 of something called `what`, such as the slots of a round. */
+/* Checks that `number` is in 0 to count - 1. `what` is its name in the message, e.g. a slot of a
+ * round. */
 enum error_code unit_check_number(int32_t number, int32_t count, const char *what,
                                   struct error *err)
 {
@@ -95,7 +96,7 @@ enum error_code unit_list_add_steps(struct unit_list *out, const struct schedule
     return rc;
 }
 
-/* Who makes the mini-batch of a slot. */
+/* Returns the unit that makes the mini-batch of a slot. */
 static struct unit batch_of(const struct schedule *s, const struct unit *unit)
 {
     struct unit sample = {.kind = UNIT_SAMPLE};
@@ -123,7 +124,8 @@ enum error_code unit_list_add_passes(struct unit_list *out, const struct schedul
     if (pass > 1 || !schedule_waits_for_batch(s, unit->round, sample.round))
         rc = unit_list_add(out, sample, err);
     for (int32_t before = 1; before < pass - 1 && rc == ERROR_NONE; before++) {
-        /* layers above are not read on the way back, nor their rows: only what they left */
+        /* A backward pass reads neither the layers above nor their rows, but only what the pass
+         * before it left. */
         const int layer = layer_pipeline_pass(s, pass).layer;
         const struct pipeline_pass made = layer_pipeline_pass(s, before);
         if (made.is_backward || made.layer < layer)

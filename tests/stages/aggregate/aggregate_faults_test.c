@@ -1,4 +1,4 @@
-/* Initial weights and two rounds of aggregation, whichever store call fails. */
+/* Initial weights and two rounds of aggregation, with each store call failing in turn. */
 #include "store/backends/memory_backend.h"
 
 #include "tests/stages/fault_walk.h"

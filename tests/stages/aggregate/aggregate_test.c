@@ -79,7 +79,7 @@ static void weights_begin_as_the_seed_has_them_and_state_at_zero(void **state)
     store_release_record(&first.view);
 }
 
-/* w - lr * (sum of seeds x gradient) / seeds, in plain double */
+/* Checks that the step is w - lr * (sum of seeds x gradient) / seeds, in plain double. */
 static void check_sgd_round(struct small_run *run, int64_t round, double rate)
 {
     struct weights before = read_weights(run, round), after = read_weights(run, round + 1);
@@ -129,7 +129,7 @@ static void assert_same_versions(struct small_run *a, struct small_run *b, int64
     }
 }
 
-/* Rounds [from, to) by one worker; `fresh`: as if it were started anew for each round. */
+/* Does rounds [from, to) with one worker. `fresh`: it is started anew for each round. */
 static void do_rounds(struct small_run *run, int64_t from, int64_t to, bool fresh)
 {
     void *state = open_stage(run);
@@ -204,7 +204,7 @@ static void a_worker_reads_the_rounds_that_another_did(void **state)
         small_run_put_gradients(&run, round);
         assert_ok(small_run_work(&run, round == 1 ? two : one, UNIT_AGGREGATE, round), &run.err);
     }
-    /* a unit given out twice: a different result would be refused by the store */
+    /* Each unit is done by both workers; the store would refuse a different result. */
     for (int64_t round = 0; round < 4; round++)
         assert_ok(small_run_work(&run, two, UNIT_AGGREGATE, round), &run.err);
     stage.close(one);
@@ -218,7 +218,7 @@ static struct optimizer_state read_state(struct small_run *run, int64_t version)
     return found;
 }
 
-/* By whoever did them, and whoever asks. */
+/* The result does not depend on the worker that did a round. */
 static void where_a_snapshot_is_made_the_state_tells_of_all_rounds_since_the_last(void **state)
 {
     struct small_run run;
@@ -242,7 +242,7 @@ static void where_a_snapshot_is_made_the_state_tells_of_all_rounds_since_the_las
         }
         store_release_record(&found.view);
     }
-    void *cold = open_stage(&run); /* other content would be refused by the store */
+    void *cold = open_stage(&run); /* the store would refuse other content */
     assert_ok(small_run_work(&run, cold, UNIT_AGGREGATE, 7), &run.err);
     stage.close(cold);
     stage.close(one);
@@ -262,7 +262,7 @@ static void a_unit_killed_between_state_and_weights_is_done_again_alike(void **s
     do_rounds(&run, 0, 1, true);
     const struct checksum after = small_run_content(&run, weights.text);
     assert_true(checksum_equal(&before, &after));
-    initialise(&run); /* likewise at the start */
+    initialise(&run); /* also at the start */
 }
 
 static void a_replay_matches_and_remembers_nothing(void **state)
@@ -285,7 +285,8 @@ static void a_replay_matches_and_remembers_nothing(void **state)
     store_close(replay);
 }
 
-/* Memory would give the later round what the replay computed, not what the run went on with. */
+/* If the replay kept its result in memory, the later round would start from it, and not from the
+ * stored version that the run went on with. */
 static void a_replay_computes_each_round_from_what_is_stored(void **state)
 {
     struct temp_store *temp = *state;
@@ -322,7 +323,7 @@ static void a_round_that_failed_leaves_nothing_in_memory(void **state)
     initialise(&run);
     small_run_put_gradients(&run, 0);
     struct gradient bad = small_run_gradient(&run, 1, 0, value);
-    value[0] = 1e30F; /* its square is no float: found out only after the step */
+    value[0] = 1e30F; /* its square overflows a float, which shows only after the step */
     void *warm = open_stage(&run);
     assert_ok(small_run_work(&run, warm, UNIT_AGGREGATE, 0), &run.err);
     assert_ok(gradient_put(run.store, SMALL_RUN_ID, 1, 0, &bad, NULL, &run.err), &run.err);
@@ -331,7 +332,7 @@ static void a_round_that_failed_leaves_nothing_in_memory(void **state)
     assert_ok(store_remove(run.store, slot.text, &run.err), &run.err);
     small_run_put_gradients(&run, 1);
     assert_ok(small_run_work(&run, warm, UNIT_AGGREGATE, 1), &run.err);
-    do_rounds(&run, 1, 2, true); /* another result would be refused by the store */
+    do_rounds(&run, 1, 2, true); /* the store would refuse another result */
     stage.close(warm);
 }
 
@@ -385,10 +386,10 @@ static void gradients_that_cannot_be_used_are_refused(void **state)
     bad.loss_sum = (double)INFINITY;
     check_refused(&run, &bad, ERROR_INPUT, "round 0: the loss is inf, not a finite number");
     bad = good;
-    value[2 * 20 + 4 + 1] = NAN; /* behind both weights and the bias of the first layer */
+    value[2 * 20 + 4 + 1] = NAN; /* after both weights and the bias of the first layer */
     check_refused(&run, &bad, ERROR_INPUT, "round 0: the gradient of convs.1.");
     assert_non_null(strstr(run.err.message, "is nan, not a finite number"));
-    value[2 * 20 + 4 + 1] = 1e30F; /* its square is no float, nor is the second moment */
+    value[2 * 20 + 4 + 1] = 1e30F; /* its square overflows a float, and so does the second moment */
     run.settings.aggregate.clip_norm = 0;
     check_refused(&run, &bad, ERROR_INPUT, "round 0: the second moment of convs.1.");
     run.settings.aggregate.optimizer = RULE_SGD;
@@ -445,13 +446,14 @@ static void opening_without_memory_leaks_nothing(void **state)
         assert_null(stage_state);
         assert_int_equal(memory_live_blocks(), live);
     }
-    /* the stage, the arenas that check its two layers, three arrays, two of the mean */
+    /* The stage, the arenas that check its two layers, three arrays, and two of the mean. */
     assert_int_equal(allowed, 10);
     assert_int_equal(memory_live_blocks(), live);
     stage.close(NULL);
 }
 
-/* On a store that is far away a round takes the time of one read, and not of one a slot. */
+/* On a store that is far away a round must take the time of one read, and not of one for each
+ * slot. */
 static void the_gradients_of_a_round_are_read_at_once(void **state)
 {
     (void)state;

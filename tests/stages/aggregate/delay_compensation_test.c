@@ -1,4 +1,4 @@
-/* What is done about old gradients, against the formulas in plain double. */
+/* Compensation of old gradients, compared with the formulas in plain double. */
 #include "stages/aggregate/delay_compensation.h"
 
 #include "tests/stages/small_run.h"
@@ -16,7 +16,7 @@ static void begin(struct small_run *run, struct store *store, const char *const 
     small_run_init(run, store, 20, 4, set);
 }
 
-/* Rounds 0 .. ROUNDS - 1, each with made-up gradients of its slot. */
+/* Does rounds 0 .. ROUNDS - 1, each with a made-up gradient in its slot. */
 static void do_rounds(struct small_run *run)
 {
     void *worker = NULL;
@@ -34,7 +34,7 @@ static int64_t base_of(int64_t round)
     return round > STALENESS ? round - STALENESS : 0;
 }
 
-/* The step of `round` is w - rate * g', g' being g + lambda g g (w - w'). */
+/* Checks that the step of `round` is w - rate * g', with g' = g + lambda g g (w - w'). */
 static void check_step(struct small_run *run, int64_t round, double rate, double lambda)
 {
     struct weights before = {0}, after = {0}, base = {0};

@@ -81,7 +81,7 @@ static void equal_slots_give_that_slot_and_a_second_round_the_same_bits(void **s
     gradient_mean_release(&mean);
 }
 
-/* Slot after slot in double, then one division: the bits that runs and their replays depend on. */
+/* Adds slot after slot in double and divides once: runs and their replays depend on these bits. */
 static void the_bits_are_those_of_the_plain_loops(void **state)
 {
     (void)state;

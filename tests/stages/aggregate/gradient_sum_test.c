@@ -1,4 +1,4 @@
-/* Gradients that are added up by range, and as a tree: the weights are those of one sum over all. */
+/* Gradients added up by range, or as a tree, give the weights of one sum over all. */
 #include "stages/plan/gradient_sums.h"
 #include "store/backends/memory_backend.h"
 #include "store/records/gradient_range.h"
@@ -32,7 +32,7 @@ static struct store *open_memory(const char *name)
     return store;
 }
 
-/* In ranges, or as one. */
+/* Stores a gradient in ranges, or as one record. */
 static void put_gradient(struct small_run *run, int64_t round, int32_t slot,
                          const struct gradient *gradient, uint64_t trained_count)
 {
@@ -50,7 +50,7 @@ static void put_gradients(struct small_run *run, int64_t round)
     for (int32_t slot = 0; slot < schedule_slot_count(&run->schedule, round); slot++) {
         float value[SMALL_VALUES];
         struct gradient gradient = small_run_gradient(run, round, slot, value);
-        if (slot == 4) /* without a labelled seed: its values mean nothing */
+        if (slot == 4) /* without a labelled seed, so its values have no meaning */
             gradient.seed_count = gradient.correct_count = 0;
         put_gradient(run, round, slot, &gradient, SMALL_VALUES);
     }
@@ -63,7 +63,8 @@ static enum error_code make_sum(struct small_run *run, void *state, int64_t roun
     return stage.work(&run->context, state, &unit, &run->err);
 }
 
-/* Rounds of which each sum is made by one of three workers, ranges from the last on: no matter in which order. */
+/* Does rounds in which three workers make the sums, ranges from the last on: the order must not
+ * matter. */
 static void do_rounds(struct small_run *run)
 {
     void *worker[3] = {NULL};
@@ -109,7 +110,8 @@ static void any_number_of_ranges_gives_the_same_bits(void **state)
     memory_store_forget("one");
 }
 
-/* As a tree the sums are others, so the last bits may be; a tree is the same with any number of ranges. */
+/* A tree has other sums, so the last bits may differ; but a tree gives the same bits with any
+ * number of ranges. */
 static void a_tree_gives_the_same_mean(void **state)
 {
     (void)state;
@@ -143,7 +145,7 @@ static void a_tree_gives_the_same_mean(void **state)
     }
 }
 
-/* A small model with batch norms: their statistics go with the last range. */
+/* A small model with batch norms: their statistics are stored with the last range. */
 static void statistics_of_batch_norms_go_along(void **state)
 {
     (void)state;
@@ -163,7 +165,7 @@ static void statistics_of_batch_norms_go_along(void **state)
             float value[TRAINED + BUFFERS] = {0};
             for (int k = 0; k < BUFFERS; k++)
                 value[TRAINED + k] = (float)((slot + 2) * (k + 1)) / 16;
-            value[TRAINED + BUFFERS - 1] = (float)(slot + 1); /* rows */
+            value[TRAINED + BUFFERS - 1] = (float)(slot + 1); /* number of rows */
             const struct gradient gradient = {
                 .value_count = TRAINED + BUFFERS, .value = value, .seed_count = 3};
             put_gradient(&run, 0, slot, &gradient, TRAINED);

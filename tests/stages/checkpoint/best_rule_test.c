@@ -12,7 +12,7 @@ struct story {
     int count;
     double metric[LENGTH]; /* of snapshots 1, 2, ... */
     int64_t best[LENGTH];  /* version expected after each */
-    int64_t since[LENGTH]; /* likewise */
+    int64_t since[LENGTH]; /* snapshots since the best, expected after each */
     bool stops[LENGTH];
 };
 

@@ -1,4 +1,4 @@
-/* A checkpoint with pruning behind it, whichever store call fails. */
+/* A checkpoint, and the pruning after it, with each store call failing in turn. */
 #include "store/backends/memory_backend.h"
 
 #include "tests/stages/fault_walk.h"

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* 2 rounds an epoch and a snapshot each epoch: 2, 4, ..., 12. Two validation slots of 10 answers. */
+/* 2 rounds an epoch and a snapshot each epoch: 2, 4, ..., 12. Two validation slots with 10
+ * answers. */
 #define COMMON_SETTINGS                                                                            \
     "epochs=6", "sample.batch_size=6", "sample.batches_per_round=3",                               \
         "sample.evaluation_batch_size=2", "aggregate.optimizer=sgd"
@@ -26,7 +27,7 @@ static void begin(struct small_run *run, struct store *store, const char *const 
     assert_int_equal(run->schedule.evaluation_slot_count, 2);
 }
 
-/* What the other stages have made when the checkpoint of `version` begins. */
+/* Stores what the other stages have made when the checkpoint of `version` begins. */
 static void put_inputs(struct small_run *run, int64_t version)
 {
     if (version == 2)
@@ -62,7 +63,7 @@ static struct snapshot read_snapshot(struct small_run *run, int64_t version)
     return snapshot;
 }
 
-/* --- the whole store as text: keys and content hashes, the switch, the file --- */
+/* --- the whole store as text: keys and content hashes, the ref, the file --- */
 
 struct listing {
     struct small_run *run;
@@ -119,7 +120,7 @@ static void a_snapshot_says_how_training_and_validation_went(void **state)
     assert_int_equal(s.best_version, 6); /* 9 of 10 again is not better */
     assert_int_equal(s.since_best, 1);
     assert_false(s.stop);
-    /* rounds 6 and 7 made weights 7 (18 seeds, loss 1/8) and 8 (2 seeds, loss 1/9) */
+    /* Rounds 6 and 7 made weights 7 (18 seeds, loss 1/8) and 8 (2 seeds, loss 1/9). */
     assert_true(fabs(s.train_loss - (18.0 / 8 + 2.0 / 9) / 20) < 1e-15);
     assert_true(s.train_accuracy == 0.5);
     assert_true(s.valid_accuracy == 0.9 && s.valid_metric == 0.9 && s.best_metric == 0.9);
@@ -242,7 +243,8 @@ static void the_newest_and_the_best_outlive_the_run(void **state)
     }
 }
 
-/* Steps of a checkpoint that a killed worker had done. A replay puts the record and nothing else. */
+/* How far a worker came with a checkpoint before it was killed. do_part() does the steps one by
+ * one: a replay puts the record and nothing else. */
 enum progress_of_kill {
     KILLED_BEFORE,
     KILLED_AFTER_PUT,
@@ -274,7 +276,7 @@ static struct store *open_other(struct temp_store *temp, int number)
     return other;
 }
 
-/* `redo`: the unit is given out again; else the run goes on with the next snapshot. */
+/* `redo`: the unit is given out again; otherwise the run goes on with the next snapshot. */
 static void check_kills(struct temp_store *temp, bool redo, int64_t last)
 {
     struct small_run straight;
@@ -312,7 +314,7 @@ static void what_a_kill_left_undone_the_next_checkpoint_makes_good(void **state)
     check_kills(*state, false, 10);
 }
 
-/* A worker that goes on commits now and then; one that does a single unit commits it. */
+/* A worker that goes on commits now and then; a worker that does a single unit commits it. */
 static void check_one_worker(struct temp_store *temp, int number, const char *const *settings)
 {
     struct small_run single, steady;
@@ -342,7 +344,7 @@ static void snapshots_committed_together_end_as_if_committed_one_by_one(void **s
     check_one_worker(*state, 500, keep_all);
 }
 
-/* The worker after the one that was killed knows nothing of what was not committed. */
+/* The worker after the killed one does not know what was not committed. */
 static void what_was_not_committed_is_committed_by_the_next_worker(void **state)
 {
     struct temp_store *temp = *state;
@@ -357,7 +359,7 @@ static void what_was_not_committed_is_committed_by_the_next_worker(void **state)
         do_part(&killed, version, KILLED_AFTER_PUT);
     }
     for (int64_t version = 4; version <= 8; version += 2)
-        checkpoint(&killed, version); /* the queue begins after the switch */
+        checkpoint(&killed, version); /* the queue begins after the snapshot that the ref names */
     run_until(&killed, 10, 12);
     char *expected = describe(&straight), *found = describe(&killed);
     assert_string_equal(found, expected);
@@ -367,7 +369,8 @@ static void what_was_not_committed_is_committed_by_the_next_worker(void **state)
     store_close(reference);
 }
 
-/* The file of metrics is for people: that it cannot be written stops nothing, and is made good. */
+/* The file of metrics is for people: if it cannot be written the run goes on, and the next commit
+ * writes it. */
 static void a_file_of_metrics_that_cannot_be_written_stops_nothing(void **state)
 {
     struct temp_store *temp = *state;
@@ -411,15 +414,16 @@ static void the_switch_does_not_go_back(void **state)
     struct small_run run;
     begin(&run, temp->store, keep_all);
     run_until(&run, 2, 8);
-    checkpoint(&run, 4); /* a worker that took very long */
+    checkpoint(&run, 4); /* as a worker does that took very long */
     assert_int_equal(current_version(&run), 8);
-    /* lost, or naming what is lost: the whole snapshot before it is what the run stands at */
+    /* If the ref is lost, or names a lost snapshot, the run is at the whole snapshot before it. */
     assert_ok(store_remove(run.store, key_snapshot(SMALL_RUN_ID, 8).text, &run.err), &run.err);
     checkpoint(&run, 4);
     assert_int_equal(current_version(&run), 4);
 }
 
-/* So that lost records are made again in order: a snapshot that is there already is passed by, not jumped to. */
+/* Lost records must be made again in order: so the run passes a snapshot that is there already, and
+ * does not jump to it. */
 static void a_run_that_was_set_back_goes_on_step_by_step(void **state)
 {
     struct temp_store *temp = *state;
@@ -457,7 +461,8 @@ static void a_replay_matches_and_changes_nothing(void **state)
     store_close(replay);
 }
 
-/* How the rounds went comes with the state: the weights of rounds between two snapshots are not read. */
+/* The optimizer state has the progress of the rounds, so the weights between two snapshots are not
+ * read. */
 static void weights_between_two_snapshots_are_not_read(void **state)
 {
     struct temp_store *temp = *state;

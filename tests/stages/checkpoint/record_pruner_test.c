@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Rows of embeddings: the seals of `version`. */
+/* Stores the sealed rows of embeddings of `version`. */
 static void put_rows(struct small_run *run, int64_t version)
 {
     for (uint32_t part = 0; part < (uint32_t)run->schedule.embedding_shards; part++) {
@@ -16,7 +16,8 @@ static void put_rows(struct small_run *run, int64_t version)
     }
 }
 
-/* Every record that a run of `version` rounds has made, and some that later rounds made by then. */
+/* Stores every record that a run of `version` rounds has made, and those that later rounds have
+ * made by then. */
 static void put_run(struct small_run *run, int64_t version, int64_t ahead)
 {
     const struct schedule *s = &run->schedule;
@@ -52,7 +53,7 @@ static void expect(struct small_run *run, struct key key, bool kept)
         fail_msg("%s is %s", key.text, kept ? "gone" : "still there");
 }
 
-/* Asks for each record by the rule's own words. */
+/* Checks for each record that it is there if the rule keeps it. */
 static void check_run(struct small_run *run, int64_t version, const struct retention *r)
 {
     const struct schedule *s = &run->schedule;
@@ -76,7 +77,8 @@ static void check_run(struct small_run *run, int64_t version, const struct reten
     }
 }
 
-/* What the next rounds read must be there: the batch of every slot from `version` on. */
+/* Checks that everything is there that the next rounds read: the mini-batch of every slot from
+ * `version` on. */
 static void check_next_rounds(struct small_run *run, int64_t version, int64_t ahead)
 {
     const struct schedule *s = &run->schedule;
@@ -92,7 +94,7 @@ static void check_next_rounds(struct small_run *run, int64_t version, int64_t ah
 }
 
 struct case_of_run {
-    const char *keep, *reuse, *every; /* epochs; rows of embeddings in two parts where it is 1 */
+    const char *keep, *reuse, *every; /* epochs; rows of embeddings in two parts if it is 1 */
     int64_t version, best;
 };
 
@@ -153,7 +155,8 @@ static void exactly_what_the_rule_lets_go_is_removed(void **state)
     }
 }
 
-/* With staleness weights of before the oldest snapshot stay, and nothing else of then does. */
+/* With staleness, weights from before the oldest snapshot stay, and no other record from that
+ * time. */
 static void weights_that_rounds_start_from_stay(void **state)
 {
     static const struct case_of_run stale = {"1", "1", "1", 8, 8};
@@ -182,7 +185,8 @@ static enum error_code note(void *context, const char *key, bool is_artifact, st
     return ERROR_NONE;
 }
 
-/* A kill leaves the older rounds of a kind removed; at the boundary, only the higher slots. */
+/* A killed worker leaves the older rounds of a kind removed, and of the last one only the higher
+ * slots. */
 static void what_a_killed_worker_left_is_removed_by_the_next(void **state)
 {
     struct temp_store *temp = *state;

@@ -45,7 +45,7 @@ static void counts_of_all_slots_add_up(void **state)
     small_run_init(&run, temp->store, 20, 4, two_slots);
     put_counts(&run, 0, 3, 2, 1.5, one);
     put_counts(&run, 1, 5, 2, 4.5, two);
-    /* true positives 3 0 1, false positives 1 1 0, false negatives 1 1 0 */
+    /* Expected: true positives 3 0 1, false positives 1 1 0, false negatives 1 1 0. */
     struct validation v = measure(&run, METRIC_ACCURACY);
     assert_near(v.loss, 6.0 / 8);
     assert_near(v.accuracy, 4.0 / 8);
@@ -71,8 +71,8 @@ static void all_slots_are_read_at_once(void **state)
     memory_store_forget("validation");
 }
 
-/* Scores 1..6 in three slots, the positives at 2, 4, 5 and 6: of 8 pairs of a positive and a negative 7
- * stand the right way. */
+/* Scores 1..6 in three slots, with positives at 2, 4, 5 and 6: of 8 pairs of a positive and a
+ * negative, 7 are in the right order. */
 static void the_area_under_the_roc_is_over_the_scores_of_all_slots(void **state)
 {
     struct temp_store *temp = *state;

@@ -28,14 +28,14 @@ static void the_others_read_code_stage_unit_and_sentence(void **state)
     failure_notice_leave(&writer, ERROR_CORRUPT, "train-step/1/0",
                          "train-step/1/0: no row:\nmend it");
     const struct failure_told told = read_notice(temp, &reader);
-    assert_int_equal(told.code, ERROR_INPUT); /* of the same exit status */
+    assert_int_equal(told.code, ERROR_INPUT); /* an error with the same exit status */
     assert_string_equal(told.stage, "train-step");
     assert_string_equal(told.unit, "train-step/1/0");
     assert_string_equal(told.sentence, "train-step/1/0: no row: mend it");
 }
 
-/* A failure before there is a unit may begin its sentence as a unit is called. That is no unit that
- * could be done since. */
+/* A failure without a unit may have a sentence that begins with the name of a unit. The reader must
+ * not take that for the unit that failed. */
 static void a_sentence_names_no_unit(void **state)
 {
     struct temp_store *temp = *state;
@@ -46,7 +46,7 @@ static void a_sentence_names_no_unit(void **state)
     assert_int_equal(told.code, ERROR_INVALID);
     assert_string_equal(told.unit, "");
     assert_string_equal(told.sentence, "train-step/1/0: cannot be");
-    /* An earlier release left it so. */
+    /* An earlier release wrote notices in this form. */
     assert_ok(store_switch_set(temp->store, writer.key.text, "65 train-step train-step/1/0: no row",
                                &temp->err),
               &temp->err);
@@ -61,7 +61,7 @@ static void a_stage_takes_its_own_notice_away(void **state)
     struct temp_store *temp = *state;
     struct failure_notice notice = open_notice(temp, "sample");
     failure_notice_leave(&notice, ERROR_INPUT, "sample/1/0", "sample/1/0: no");
-    notice = open_notice(temp, "infer"); /* of another, which is stale at first */
+    notice = open_notice(temp, "infer"); /* the notice of another stage, which is stale at first */
     struct failure_told told;
     bool found = true;
     assert_ok(failure_notice_read(&notice, &found, &told, &temp->err), &temp->err);

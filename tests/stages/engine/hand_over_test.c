@@ -1,4 +1,5 @@
-/* What a unit sets free is named with the stage that does it and the number of units it waits for. */
+/* The units that a unit sets free are named with their stage and the number of units that they wait
+ * for. */
 #include "stages/engine/hand_over.h"
 #include "stages/plan/chain.h"
 
@@ -46,7 +47,7 @@ static void units_are_named_with_what_they_wait_for(void **state)
     hand_over_release(&next);
 }
 
-/* A snapshot that was pruned meanwhile ended nothing. */
+/* A checkpoint whose snapshot was pruned meanwhile did not end the run. */
 static void a_checkpoint_without_its_snapshot_ends_nothing(void **state)
 {
     struct temp_store *temp = *state;

@@ -124,10 +124,10 @@ static void work_ahead_counts_as_far_as_it_fell_into_the_wait(void **state)
     const struct unit unit = {.kind = UNIT_TRAIN_STEP};
     struct stage_times *times = open_times(fixture, path);
     stage_times_enter(times, TIME_WAIT);
-    stage_times_add_ahead(times, 100); /* between units: of none */
+    stage_times_add_ahead(times, 100); /* between units: not counted */
     stage_times_begin_unit(times, &unit);
     clock_sleep_ms(5);
-    stage_times_add_ahead(times, 0.001); /* all of it was in the unit */
+    stage_times_add_ahead(times, 0.001); /* all of it was after the unit began */
     stage_times_add_ahead(times, 10);
     stage_times_end_unit(times, true);
     assert_ok(stage_times_close(times, &fixture->err), &fixture->err);
@@ -146,7 +146,7 @@ static void encoding_adds_up_and_is_told_of_units_that_encode(void **state)
     static const struct encoding_work work = {.seconds = 0.25, .bytes = 100, .float_bytes = 400};
     struct stage_times *times = open_times(fixture, path);
     stage_times_enter(times, TIME_WAIT);
-    stage_times_add_encoding(times, &work); /* between units: of none */
+    stage_times_add_encoding(times, &work); /* between units: not counted */
     stage_times_begin_unit(times, &unit);
     stage_times_add_encoding(times, &work);
     stage_times_add_encoding(times, &work);
@@ -181,7 +181,7 @@ static void seconds_of_training_fall_to_parts_by_what_was_read_of_them(void **st
     const struct partition_book book = {.part_count = 3, .node_count = 10, .book = start};
     const struct unit unit = {.kind = UNIT_TRAIN_STEP};
     struct stage_times *times = open_times(fixture, path);
-    stage_times_add_part(times, &book, 0, 1000); /* between units: of none */
+    stage_times_add_part(times, &book, 0, 1000); /* between units: not counted */
     for (int i = 0; i < 2; i++) {
         stage_times_begin_unit(times, &unit);
         stage_times_enter(times, TIME_COMPUTE);
@@ -193,7 +193,7 @@ static void seconds_of_training_fall_to_parts_by_what_was_read_of_them(void **st
     }
     stage_times_begin_unit(times, &unit);
     stage_times_add_part(times, &book, 5, 1);
-    stage_times_end_unit(times, false); /* another does it again */
+    stage_times_end_unit(times, false); /* another worker does it again */
     do_unit(times, UNIT_EVALUATE, 3);
     assert_ok(stage_times_close(times, &fixture->err), &fixture->err);
     stage_times_add_part(NULL, &book, 0, 1);
@@ -224,7 +224,7 @@ static void a_layer_of_a_part_has_a_line_when_it_is_done(void **state)
     stage_times_end_unit(times, false);
     assert_ok(stage_times_close(times, &fixture->err), &fixture->err);
     read_lines(path, &lines);
-    assert_int_equal(lines.count, 3); /* beside those of the kind and of the process */
+    assert_int_equal(lines.count, 3); /* beside the lines of the kind and of the process */
     assert_true(number(&lines, 0, "part") == 5 && number(&lines, 0, "layer") == 2);
     assert_true(number(&lines, 0, "weights") == 7);
     assert_true(number(&lines, 0, "ended") - number(&lines, 0, "begun") >= 0.002);
@@ -252,7 +252,7 @@ static void each_epoch_of_a_kind_has_its_line(void **state)
     assert_true(number(&lines, 1, "first") < number(&lines, 1, "first_end"));
     assert_true(number(&lines, 1, "first_end") < number(&lines, 1, "last_end"));
     assert_true(number(&lines, 0, "last_end") <= number(&lines, 1, "first"));
-    /* version 3 is what the three rounds of the first epoch made */
+    /* Version 3 was made by the three rounds of the first epoch. */
     assert_string_equal(word(&lines, 2, "unit"), "evaluate");
     assert_true(number(&lines, 2, "epoch") == 1 && number(&lines, 2, "units") == 1);
     for (int i = 0; i < lines.count; i++) {
@@ -288,7 +288,7 @@ static void records_count_for_the_unit_that_moved_them(void **state)
     assert_true(size > 0);
     assert_true(number(&lines, 0, "record_bytes_written") == size);
     assert_true(number(&lines, 0, "record_bytes_read") == 2 * size);
-    assert_true(number(&lines, 0, "units") == 0); /* it was in hand when the process ended */
+    assert_true(number(&lines, 0, "units") == 0); /* the process ended during the unit */
     free_lines(&lines);
 }
 

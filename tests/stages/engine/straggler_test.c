@@ -1,10 +1,10 @@
-/* What lasts in one pair of hands is done a second time, once, and by somebody else. */
+/* A unit that one worker holds for long is done a second time, once, and by another worker. */
 #include "common/base/clock.h"
 #include "stages/engine/straggler.h"
 
 #include "tests/store/queue/work_queue_fixture.h"
 
-enum { QUICK_PATIENCE_MS = 1000 }; /* the least there is */
+enum { QUICK_PATIENCE_MS = 1000 }; /* the shortest patience */
 
 static bool finds(struct straggler *straggler, struct work_queue *queue, const char *process,
                   struct work_claim *copy)
@@ -20,7 +20,8 @@ static void take(struct work_queue *queue, struct work_claim *out)
     assert_int_equal(claim(queue, out), CLAIM_UNIT);
 }
 
-/* A unit that is finished in time is not begun again, one that lasts is: whoever is first completes it. */
+/* A unit that is finished in time is not copied; a unit that takes long is. Whoever is first
+ * completes it. */
 static void what_lasts_is_begun_a_second_time(void **state)
 {
     NEED_REDIS(state);
@@ -40,7 +41,8 @@ static void what_lasts_is_begun_a_second_time(void **state)
     assert_true(finds(&straggler, quick, "quick", &copy));
     assert_string_equal(copy.unit, long_one.unit);
     assert_string_equal(copy.owner, "slow");
-    assert_false(finds(&straggler, quick, "quick", &third)); /* a second copy, and no third */
+    assert_false(finds(&straggler, quick, "quick", &third)); /* a second copy exists, so no third is
+                                                              * made */
     assert_true(complete(quick, &copy, NULL, 0));
     assert_false(complete(slow, &long_one, NULL, 0));
     assert_int_equal(counts_of(quick, "sample").done, 2);
@@ -64,12 +66,13 @@ static void own_units_are_left_alone(void **state)
         assert_false(finds(&knows, quick, "quick", &copy));
         clock_sleep_ms(QUICK_PATIENCE_MS + 50);
     }
-    assert_true(finds(&knows, quick, "quic", &copy)); /* a name that begins alike is another's */
+    assert_true(finds(&knows, quick, "quic", &copy)); /* a worker whose name only begins alike is
+                                                       * another process */
     work_queue_close(own);
     work_queue_close(quick);
 }
 
-/* A standby has not done a unit itself, and a stopped worker's lease may be long. */
+/* A standby has done no unit itself, and the lease of a stopped worker may be long. */
 static void who_never_did_a_unit_has_more_patience(void **state)
 {
     NEED_REDIS(state);
@@ -89,7 +92,7 @@ static void who_never_did_a_unit_has_more_patience(void **state)
     work_queue_close(standby);
 }
 
-/* Three times as long as the median of the slowest kind: a single slow one moves it little. */
+/* Patience is three times the median of the slowest kind: a single slow unit changes it little. */
 static void patience_goes_by_what_units_took(void **state)
 {
     NEED_REDIS(state);
@@ -113,7 +116,7 @@ static void patience_goes_by_what_units_took(void **state)
     work_queue_close(quick);
 }
 
-/* The clock of a unit that changed hands begins anew. */
+/* When a unit changes hands, the wait for it begins again. */
 static void a_unit_in_new_hands_is_given_its_time(void **state)
 {
     NEED_REDIS(state);
@@ -127,7 +130,7 @@ static void a_unit_in_new_hands_is_given_its_time(void **state)
     straggler_note(&straggler, UNIT_SAMPLE, 0.01);
     assert_false(finds(&straggler, quick, "quick", &copy));
     clock_sleep_ms(QUICK_PATIENCE_MS + 50);
-    take(after, &held); /* whose lease had ended */
+    take(after, &held); /* the lease of `before` had ended */
     assert_false(finds(&straggler, quick, "quick", &copy));
     clock_sleep_ms(QUICK_PATIENCE_MS + 50);
     assert_true(finds(&straggler, quick, "quick", &copy));

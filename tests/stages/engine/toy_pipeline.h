@@ -1,8 +1,10 @@
 /*
- * toy_pipeline - a pipeline of numbers on a real Redis and a real store, for tests of the work loop.
+ * toy_pipeline - a pipeline of numbers on a real Redis and a real store, for tests of the work
+ * loop.
  *
- * Every unit's record holds a number made from its name and the contents of its inputs, so that a run which lost,
- * repeated or mixed up anything ends in another number. Include it in one file of a test program.
+ * The record of every unit holds a number made from its name and the contents of its inputs. So a
+ * run that lost, repeated or mixed up anything ends with another number. Include it in one file of
+ * a test program.
  */
 #ifndef TESTS_STAGES_ENGINE_TOY_PIPELINE_H
 #define TESTS_STAGES_ENGINE_TOY_PIPELINE_H
@@ -29,31 +31,32 @@ static const char run_id[] = "toy-1";
 static const char *const worker_stage[WORKER_COUNT] = {"sample",    "train-step", "train-step",
                                                        "aggregate", "checkpoint", "infer"};
 
-/* What the toy does wrong, once. */
+/* The fault that the toy stage makes, once. */
 enum mischief {
     DO_NOTHING,
-    FAIL_OPENING, /* of sample */
+    FAIL_OPENING, /* for sample */
     TEAR_RECORD,
     LOSE_RECORD,
     MEET_MENDED_INPUT,
     FAIL_FOR_GOOD,
     LOSE_INPUT_FOR_EVER,
     BREAK_HOST,        /* once */
-    FILL_DISK,         /* for the next `full_tries` tries */
-    STALL,             /* until the run is finished without this worker */
+    FILL_DISK,         /* in the next `full_tries` tries */
+    STALL,             /* waits until the run is finished without this worker */
     STALL_AND_MISREAD, /* and then takes what it finds for damage */
 };
 static _Atomic enum mischief mischief;
 static const char victim[] = "train-step/1/0";
 static atomic_int unit_sleep_ms;
 static atomic_int full_tries;
-static atomic_int
-    opened; /* workers; one that opens late takes away the notice of its stage as one of before */
+/* Number of workers. One that opens late removes the notice of its stage, as one of an earlier
+ * attempt. */
+static atomic_int opened;
 static atomic_int samples_in_hand, most_samples_in_hand;
-/* Of every stage; NULL: it takes what comes. */
+/* The prefers() of every stage; NULL: it has none. */
 static int (*toy_prefers)(const struct stage_context *context, const void *state,
                           const struct unit *unit, char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE]);
-/* What stores lie on; NULL: their addresses say. */
+/* The backend of the stores; NULL: chosen by their addresses. */
 static const struct object_backend *toy_backend;
 
 /* --- the toy stage --- */
@@ -115,7 +118,7 @@ static inline enum error_code put_snapshot(const struct stage_context *context, 
     return rc == ERROR_NONE ? snapshot_switch(context->store, context->run_id, version, err) : rc;
 }
 
-/* A folder that the record is the seal of, for a unit of infer. */
+/* Publishes a folder whose manifest is the record, for a unit of infer. */
 static inline enum error_code publish_folder(const struct stage_context *context,
                                              const struct unit *unit, struct error *err)
 {
@@ -165,7 +168,7 @@ static inline enum error_code damage(const struct stage_context *context, const 
     return ERROR_NONE;
 }
 
-/* As a worker that is stopped, or on a machine that hangs. */
+/* Set in a worker that was stopped, as on a machine that hangs. */
 static _Thread_local bool misreads;
 
 static inline void stall(const struct stage_context *context)
@@ -182,7 +185,7 @@ static inline void stall(const struct stage_context *context)
 static inline enum error_code toy_work(const struct stage_context *context, void *state,
                                        const struct unit *unit, struct error *err)
 {
-    must(state == &unit_sleep_ms); /* what open gave */
+    must(state == &unit_sleep_ms); /* the state that open set */
     char name[UNIT_NAME_SIZE];
     uint64_t sum = 0xCBF29CE484222325ULL;
     unit_name(unit, name);
@@ -237,7 +240,8 @@ static inline enum error_code toy_open(const struct stage_context *context, void
     return ERROR_NONE;
 }
 
-/* Of a stage whose data is damaged. The others are there by then: what they find when they begin may be of before. */
+/* Opens a stage whose data is damaged. It waits until the others are there: a notice that they find
+ * when they begin may be of an earlier attempt. */
 static inline enum error_code toy_open_fails(const struct stage_context *context, void **state,
                                              struct error *err)
 {
@@ -324,7 +328,7 @@ static inline struct toy_worker worker_of(void **state, const char *store_path, 
                                .lease_ms = 600};
 }
 
-/* One thread for each worker of the pipeline, until all have ended. */
+/* Runs one thread for each worker of the pipeline, until all have ended. */
 static inline void run_pipeline_of(void **state, const char *store_path, int units_at_once,
                                    struct toy_worker *worker)
 {
@@ -343,7 +347,7 @@ static inline void run_pipeline(void **state, const char *store_path, struct toy
     run_pipeline_of(state, store_path, 1, worker);
 }
 
-/* The number in which the run ended; 0 while it is not finished. */
+/* Returns the number with which the run ended; 0 while it is not finished. */
 static inline uint64_t result_of(const char *store_path)
 {
     struct error err = {0};
@@ -378,7 +382,7 @@ static inline void store_in(void **state, char path[FILE_PATH_SIZE])
     assert_ok(file_path(path, &err, "%s/store", fixture->dir.path), &err);
 }
 
-/* What a run ends in when nothing is done to it; computed when it is first asked for. */
+/* Returns the number with which an undisturbed run ends; computed at the first call. */
 static inline uint64_t undisturbed(void **state)
 {
     static uint64_t result;
@@ -401,7 +405,7 @@ static inline uint64_t undisturbed(void **state)
     return result;
 }
 
-/* The tag of the keys that the queue of that store has. */
+/* Writes the tag in the keys of the queue for that store. */
 static inline void tag_of(const char *store_path, char *out, size_t size)
 {
     struct error err = {0};

@@ -1,4 +1,4 @@
-/* A toy pipeline (toy_pipeline.h) of which the queue, Redis or workers are lost. */
+/* A toy pipeline (toy_pipeline.h) that loses its queue, Redis or workers. */
 #include "tests/stages/engine/toy_pipeline.h"
 #include "tests/support/redis_command.h"
 
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-/* Says `words` to Redis once the run has begun: "%s" in them is the tag of its keys. */
+/* Sends the command `words` to Redis once the run has begun: "%s" in it is the tag of the run's
+ * keys. */
 struct saboteur {
     const char *url, *store_path, *words;
 };
@@ -30,7 +31,8 @@ static void *sabotage(void *argument)
     return NULL;
 }
 
-/* Nothing of it may take longer than a few seconds: the queue is compared with storage when nothing moves. */
+/* Each loss must be repaired within a few seconds: the queue is compared with storage when nothing
+ * moves. */
 static void a_run_goes_on_whatever_is_lost_of_its_queue(void **state)
 {
     NEED_REDIS(state);
@@ -92,7 +94,7 @@ static void entries_that_are_no_units_of_the_stage_are_dropped(void **state)
     expect_undisturbed(state, path, worker);
 }
 
-/* The lease is long and is renewed: only a second copy brings the run to its end. */
+/* The lease is long and is renewed, so only a second copy brings the run to its end. */
 static void stall_one(void **state, enum mischief how)
 {
     char path[FILE_PATH_SIZE];
@@ -121,7 +123,8 @@ static void a_unit_of_a_stalled_worker_is_done_by_another(void **state)
     stall_one(state, STALL);
 }
 
-/* What it finds of a round that is over, and pruned, may look like damage: nothing of it is mended. */
+/* The stalled worker finds a round that is over and pruned, which looks like damage: it must repair
+ * nothing. */
 static void a_stalled_worker_takes_what_is_over_for_no_damage(void **state)
 {
     NEED_REDIS(state);
@@ -146,7 +149,7 @@ static unsigned next_random(unsigned *seed)
     return *seed >> 8;
 }
 
-/* Kills a worker, or Redis with all that is in it. */
+/* Kills a worker, or Redis with all its data. */
 static void kill_something(struct redis_fixture *fixture, const pid_t *pid, unsigned *seed)
 {
     const unsigned which = next_random(seed) % (WORKER_COUNT + 1);

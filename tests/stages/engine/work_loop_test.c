@@ -1,4 +1,4 @@
-/* Units done, mended, refused and handed over by workers of a toy pipeline (toy_pipeline.h). */
+/* Workers of a toy pipeline (toy_pipeline.h) do, repair, refuse and hand over units. */
 #include "common/base/stop_signal.h"
 #include "store/backends/memory_backend.h"
 
@@ -15,12 +15,12 @@ static void workers_bring_a_run_to_its_end(void **state)
         assert_ok(worker[i].rc, &worker[i].err);
     assert_true(result_of(path) == undisturbed(state));
 
-    struct toy_worker late = worker_of(state, path, 0); /* one that comes when all is done */
+    struct toy_worker late = worker_of(state, path, 0); /* begins when everything is done */
     (void)run_worker(&late);
     assert_ok(late.rc, &late.err);
 }
 
-/* Whether anybody looked if a step of a later round is done: who fills an empty queue asks for the first ones. */
+/* Counts look-ups of steps of later rounds: filling an empty queue asks only for the first ones. */
 static atomic_int looks;
 
 static enum error_code count_looks(void *state, const char *key, bool *found, struct error *err)
@@ -48,8 +48,8 @@ static void what_comes_first_is_not_looked_for_far_away(void **state)
     memory_store_forget(place);
 }
 
-/* Damage to a round record is noticed by its reader and mended by the worker that makes it; by the time a
- * second reader looks it may be whole again. */
+/* The reader of a damaged round record notices the damage, and the stage that makes the record
+ * makes it again. When a second reader looks, the record may be whole again. */
 static void a_damaged_or_lost_record_is_made_again(void **state)
 {
     NEED_REDIS(state);
@@ -69,10 +69,10 @@ static void a_damaged_or_lost_record_is_made_again(void **state)
     }
 }
 
-/* How often a worker would rather have had another unit. */
+/* How often a worker preferred another unit. */
 static atomic_int asked;
 
-/* The last slots first, and units that nobody has. */
+/* Prefers the last slots, and names units that do not wait. */
 static int prefers_the_last(const struct stage_context *context, const void *opaque,
                             const struct unit *unit, char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE])
 {
@@ -91,7 +91,8 @@ static int prefers_the_last(const struct stage_context *context, const void *opa
     return 2;
 }
 
-/* What is preferred comes first where it waits, what nobody prefers is done all the same, and the run ends as ever. */
+/* A preferred unit comes first if it waits, a unit that nobody prefers is done all the same, and
+ * the run ends with the same number. */
 static void workers_that_prefer_other_units_leave_none(void **state)
 {
     NEED_REDIS(state);
@@ -124,7 +125,7 @@ static void several_units_in_hand_change_nothing(void **state)
     assert_true(atomic_load(&most_samples_in_hand) > 1 && atomic_load(&most_samples_in_hand) <= 3);
 }
 
-/* The worker ends with the reason of the unit that failed, not with that of those that had to stop. */
+/* The worker ends with the reason of the failed unit, not of the units that had to stop. */
 static void one_failing_unit_of_several_in_hand_ends_the_worker(void **state)
 {
     NEED_REDIS(state);
@@ -165,7 +166,7 @@ static void a_unit_that_fails_for_good_stops_all_workers_with_its_reason(void **
     check_failure(state, FAIL_FOR_GOOD, ERROR_INPUT, "row 7 is ragged");
 }
 
-/* Workers that leave notices and heed them, until all have ended with one sentence. */
+/* Runs workers that leave and read notices, until all have ended with the same sentence. */
 static void check_notice(void **state, enum mischief how, enum error_code code,
                          const char *sentence, const char *from)
 {
@@ -254,7 +255,8 @@ static void a_stop_signal_ends_a_worker_soon(void **state)
     char path[FILE_PATH_SIZE];
     pthread_t thread;
     store_in(state, path);
-    struct toy_worker worker = worker_of(state, path, 4); /* checkpoint: nothing to do */
+    struct toy_worker worker = worker_of(state, path, 4); /* a worker of checkpoint, which has
+                                                           * nothing to do */
     assert_int_equal(pthread_create(&thread, NULL, run_worker, &worker), 0);
     clock_sleep_ms(300);
     const int64_t from = clock_ms();
@@ -280,7 +282,7 @@ static void a_worker_gives_up_when_redis_stays_away(void **state)
     assert_non_null(strstr(worker.err.message, "/nowhere/redis.sock"));
 }
 
-/* Redis is taken away once nothing is left to do, and not everybody has seen that by then. */
+/* Redis is stopped once nothing is left to do; not every worker has seen that by then. */
 static void a_worker_without_redis_ends_when_the_run_is_finished(void **state)
 {
     NEED_REDIS(state);
@@ -337,7 +339,8 @@ static void a_long_unit_keeps_its_lease_and_shows_in_the_heartbeat(void **state)
     assert_true(beat[0].busy_share > 0.5 && beat[0].busy_share <= 1.0);
     assert_ok(work_queue_counts(queue, "sample", &counts, &err), &err);
     assert_int_equal(counts.leased, 1);
-    for (int64_t left = counts.waiting; left > 0; left--) { /* only what nobody holds can be had */
+    for (int64_t left = counts.waiting; left > 0; left--) { /* only a unit that nobody holds can be
+                                                             * claimed */
         enum claim_result result = CLAIM_NOTHING;
         struct work_claim claim;
         assert_ok(work_queue_claim(queue, 0, &result, &claim, &err), &err);

@@ -1,4 +1,5 @@
-/* partition.method auto: METIS where it fits, else Fennel; what it was is kept by whoever goes on or replays. */
+/* partition.method auto: METIS if it fits, or else Fennel. A program that goes on, or replays, uses
+ * the method that was chosen. */
 #include "stages/partition/methods/partitioner.h"
 #include "store/records/partition_report.h"
 
@@ -6,7 +7,8 @@
 #include "tests/support/random_edges.h"
 
 enum { NODES = 400, EDGES = 3000, PARTS = 3, ENOUGH = 1 << 30 };
-/* 64 MB and 40 bytes a node are set aside; METIS takes 80 bytes an edge and direction, which is 520 kB here. */
+/* 64 MB and 40 bytes a node are set aside; METIS takes 80 bytes an edge and direction, which is
+ * 520 kB here. */
 enum { LITTLE = (64 << 20) + 40 * NODES + 300000 };
 
 static uint32_t source_node[EDGES], target_node[EDGES];
@@ -23,7 +25,7 @@ static void write_graph(struct store *store)
     write_dataset(store, &dataset);
 }
 
-/* Copies the assignment [NODES], and gives the method of the report. */
+/* Reads the assignment [NODES] and the method in the report. */
 static void read_partition(struct store *store, const struct pipeline_settings *settings,
                            uint32_t part[NODES], char method[64])
 {
@@ -76,7 +78,7 @@ static void metis_alone_says_what_it_would_take(void **state)
                  "METIS takes about 507.8 KiB", &t->err);
 }
 
-/* With other memory than before. */
+/* The second program has less or more memory than the first. */
 static void a_replay_and_who_goes_on_keep_to_it(void **state)
 {
     struct temp_store *t = *state;
@@ -94,7 +96,7 @@ static void a_replay_and_who_goes_on_keep_to_it(void **state)
     assert_int_equal(seen.absent, 0);
     assert_true(seen.matched >= 4);
     store_close(replay);
-    /* Killed before its book stood. */
+    /* As after a kill before the book was stored. */
     assert_true(newest_partition(t->store, &settings, id));
     assert_ok(store_remove(t->store, key_partition(id, "book").text, &t->err), &t->err);
     assert_ok(store_remove(t->store, key_partition(id, "report").text, &t->err), &t->err);
@@ -104,7 +106,8 @@ static void a_replay_and_who_goes_on_keep_to_it(void **state)
     assert_memory_equal(part, same, sizeof part);
 }
 
-/* Choosing reads the schema only, so that graphs of any size can be asked about; memory is no bound here. */
+/* Choosing reads the schema only, so it can be tested for graphs of any size. The budget is
+ * unlimited here. */
 static enum partition_method chosen(const struct dataset_schema *schema, bool balance_edges,
                                     bool balance_train)
 {
@@ -124,7 +127,7 @@ static void edges_past_32_bits_are_not_for_metis(void **state)
     assert_int_equal(chosen(&schema, true, true), PARTITION_METIS);
     schema.edge_count++;
     assert_int_equal(chosen(&schema, true, true), PARTITION_FENNEL);
-    schema.undirected = false; /* METIS gets each twice */
+    schema.undirected = false; /* METIS gets each edge twice */
     schema.edge_count = INT32_MAX / 2;
     assert_int_equal(chosen(&schema, true, true), PARTITION_METIS);
     schema.edge_count++;

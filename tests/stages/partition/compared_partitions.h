@@ -1,6 +1,6 @@
 /*
- * compared_partitions - whether two partitions of one dataset read the same, to the byte, in whatever form their files are. For the tests of
- * partition only.
+ * compared_partitions - compares what readers see of two partitions of one dataset, to the byte, in
+ * whatever form their files are. For the tests of partition only.
  */
 #ifndef TESTS_STAGES_PARTITION_COMPARED_PARTITIONS_H
 #define TESTS_STAGES_PARTITION_COMPARED_PARTITIONS_H
@@ -44,7 +44,7 @@ static inline void compare_topologies(struct store *store, const struct partitio
     assert_ok(topology_open(store, b, &y, &err), &err);
     assert_int_equal(x.edge_count, y.edge_count);
     assert_int_equal(topology_relations(&x), topology_relations(&y));
-    /* What the processes of a host share is named by it. */
+    /* Processes of a host share data by this name. */
     assert_int_equal(checksum_equal(&x.content, &y.content), x.is_delta == y.is_delta);
     for (int p = 0; p < a->part_count; p++) {
         assert_ok(topology_open_part(&x, p, &err), &err);
@@ -81,7 +81,7 @@ static inline char *read_tensor(struct feature_shard *shard, const struct tensor
     *size = tensor->row_count * tensor_row_bytes(tensor);
     assert_ok(memory_new(&rows, *size + 1, "rows", &err), &err);
     assert_ok(feature_shard_read_all(shard, tensor->name, rows, tensor->dim, &err), &err);
-    for (uint64_t at = tensor->row_count; at > 0;) { /* and block by block, from the last */
+    for (uint64_t at = tensor->row_count; at > 0;) { /* block by block, from the last */
         static char block[FEATURE_BLOCK_ROWS * 64];
         const uint64_t number = (at - 1) / FEATURE_BLOCK_ROWS;
         assert_ok(feature_shard_read_block(shard, tensor->name, number, block, &count, &err), &err);
@@ -126,7 +126,7 @@ static inline void compare_shards(struct store *store, const struct partition_bo
         }
 }
 
-/* Permutation, assignment and splits. */
+/* Compares permutation, assignment and splits. */
 static inline void compare_nodes(struct store *store, const struct partition_book *a,
                                  const struct partition_book *b)
 {

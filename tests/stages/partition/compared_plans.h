@@ -1,6 +1,6 @@
 /*
- * compared_plans - what has changed in a version by what the deltas since its base say, beside the comparison of all rows, which is the reference.
- * For the tests of versions' partitions.
+ * compared_plans - compares the changes of a version that are found through the deltas since its
+ * base with those found by comparing all rows. For the tests of versions' partitions.
  */
 #ifndef TESTS_STAGES_PARTITION_COMPARED_PLANS_H
 #define TESTS_STAGES_PARTITION_COMPARED_PLANS_H
@@ -11,7 +11,7 @@
 
 #include "tests/support/test.h"
 
-/* A dataset as partition has it when it plans. */
+/* A dataset in the form in which partition plans with it. */
 struct planned {
     struct partition_input input;
     struct kept_assignment kept;
@@ -53,7 +53,8 @@ static inline void plan_delta(const struct planned *p, enum tensor_type type, bo
     assert_true(is_delta);
 }
 
-/* The rows of relations; `partial`: some nodes have others in some of their relations alone. */
+/* Compares the changed rows of relations. `partial`: some nodes have changed in some of their
+ * relations alone. */
 static inline void compare_rows_of_relations(const struct part_delta *named,
                                              const struct part_delta *all, bool partial)
 {
@@ -62,12 +63,14 @@ static inline void compare_rows_of_relations(const struct part_delta *named,
     for (uint32_t i = 0; i < named->row_count; i++) {
         assert_int_equal(named->row_node[i], all->row_node[i]);
         assert_true(named->row_relations[i] == all->row_relations[i]);
-        is_partial |= (named->row_relations[i] & 3) == 2; /* the second, and not the first */
+        is_partial |= (named->row_relations[i] & 3) == 2; /* the second relation, and not the
+                                                           * first */
     }
     assert_int_equal(is_partial, partial);
 }
 
-/* The plan of the partition, which is a delta already. `memory`: of the program; `least`: of nodes that have other edges, rows, or labels each. */
+/* Compares the plans of a partition that is a delta already. `memory`: of the program. `least`: the
+ * least number of nodes whose edges, rows or labels have changed, for each. */
 static inline void compare_plans(struct store *store, const struct pipeline_settings *settings,
                                  uint64_t memory, const char *dataset_id, const char *partition_id,
                                  uint32_t least, bool partial)

@@ -1,4 +1,5 @@
-/* Cora from its files: ingest's reader and builder, then partition, compared with the files' own edges. */
+/* Cora from its files: ingest's reader and builder, then partition, compared with the edges in the
+ * files. */
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/formats/input_format.h"
 #include "store/records/partition_report.h"
@@ -40,7 +41,7 @@ static void ingest_cora(struct store *store, const char *folder)
     publish_dataset(store, "cora", "cora-1");
 }
 
-/* Each line of edges.csv is a pair of edges; both are there, and no other. */
+/* Checks that both edges of each line of edges.csv are there, and no others. */
 static void check_edges(struct store *store, const char *folder, const struct partition_book *book)
 {
     static bool linked[CORA_NODES][CORA_NODES];
@@ -96,7 +97,7 @@ static void four_parts_of_cora_hold_all_of_it_and_cut_little(void **state)
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
     open_book(t->store, &settings, &book);
     assert_ok(partition_report_get(t->store, book.id, &hash, &t->err), &t->err);
-    assert_true(hash.cut_share > 0.7 && hash.cut_share < 0.8); /* 3 of 4 */
+    assert_true(hash.cut_share > 0.7 && hash.cut_share < 0.8); /* expected: 3 of 4 */
     assert_true(metis.cut_share < 0.15);
     assert_true(metis.nodes.variation < 0.15);
     assert_true(metis.halo < hash.halo);

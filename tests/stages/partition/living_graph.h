@@ -1,6 +1,6 @@
 /*
- * living_graph - a graph that changes from version to version, as datasets and deltas, and its partitions. For the tests of versions'
- * partitions.
+ * living_graph - makes a graph that changes from version to version, as datasets and deltas, and
+ * its partitions. For the tests of versions' partitions.
  */
 #ifndef TESTS_STAGES_PARTITION_LIVING_GRAPH_H
 #define TESTS_STAGES_PARTITION_LIVING_GRAPH_H
@@ -19,7 +19,7 @@
 
 enum {
     FIRST = 1400, /* nodes of the root */
-    STEP = 12,    /* nodes that come, and that go, with each version */
+    STEP = 12,    /* nodes that are added, and removed, in each version */
     VERSIONS = 4,
     NAMES = FIRST + VERSIONS * STEP,
     EDGES_MAX = 16 * NAMES,
@@ -29,18 +29,19 @@ enum {
     MEMORY = 1 << 30
 };
 
-/* A graph of nodes with names, 0 .. NAMES - 1; each version has some of them. */
+/* A graph of nodes with names 0 .. NAMES - 1. Each version has some of them. */
 struct world {
     int version;
     bool is_undirected;
     bool is_there[NAMES];
-    uint32_t alias[NAMES]; /* what its features are made of */
+    uint32_t alias[NAMES]; /* features are made from it */
     uint32_t from[EDGES_MAX], to[EDGES_MAX];
     float weight[EDGES_MAX];
     uint64_t edge_count;
 };
 
-static struct world world, before_step; /* as it was when the last version was written */
+static struct world world, before_step; /* `before_step`: the world when the last version was
+                                         * written */
 
 static uint32_t draw(uint64_t what, uint32_t below)
 {
@@ -54,7 +55,7 @@ static inline void link_nodes(uint32_t a, uint32_t b)
 {
     world.from[world.edge_count] = world.to[world.edge_count + 1] = a;
     world.to[world.edge_count] = world.from[world.edge_count + 1] = b;
-    if (!world.is_undirected) /* two edges that do not lead back */
+    if (!world.is_undirected) /* two edges without a reverse */
         world.to[world.edge_count + 1] = (7 * a + 3 * b) % FIRST;
     world.weight[world.edge_count] = (float)world.edge_count * 0.5F;
     world.weight[world.edge_count + 1] = (float)world.edge_count * 0.5F + 1;
@@ -79,7 +80,7 @@ static inline void begin_world(void)
     begin_world_of(true);
 }
 
-/* `rate`: how much is other than before, times. */
+/* Changes the world. `rate`: how many times the basic amount of change. */
 static inline void change_world(uint32_t rate)
 {
     const uint32_t v = (uint32_t)++world.version;
@@ -89,14 +90,13 @@ static inline void change_world(uint32_t rate)
         world.is_there[draw(seed + i, FIRST)] = false;
         world.is_there[added] = true;
     }
-    for (uint32_t i = 0; i < STEP; i++) /* one of them without an edge */
+    for (uint32_t i = 0; i < STEP; i++) /* one of the new nodes has no edge */
         for (uint32_t k = 0; i && k < 3; k++)
             link_nodes(FIRST + (v - 1) * STEP + i, draw(seed + 100 + (uint64_t)i * 4 + k, FIRST));
     for (uint32_t i = 0; i < 20 * rate; i++)
         link_nodes(draw(seed + 1000 + i, FIRST), draw(seed + 5000 + i, FIRST));
     for (uint32_t i = 0; i < 15 * rate; i++)
-        world.alias[draw(seed + 10000 + i, FIRST)] +=
-            7 * CLASSES * 4; /* the same label and split */
+        world.alias[draw(seed + 10000 + i, FIRST)] += 7 * CLASSES * 4; /* keeps label and split */
     for (uint32_t i = 0; i < 10 * rate; i++) {
         const uint64_t pair = draw(seed + 20000 + i, (uint32_t)(world.edge_count / 2 - 1));
         memmove(&world.from[2 * pair], &world.from[2 * pair + 2],
@@ -115,7 +115,8 @@ static const char *id_of(int version)
     return id[version];
 }
 
-/* The nodes that there are, in the order of their names, which is that of a version's numbers. */
+/* Numbers the existing nodes in the order of their names, which is the order of a version's
+ * numbers. */
 static uint32_t number_nodes(uint32_t number[NAMES], uint32_t alias[NAMES])
 {
     uint32_t count = 0;
@@ -156,7 +157,7 @@ static inline void write_version(struct store *store)
     write_dataset(store, &dataset);
 }
 
-/* Numbers of the base, and behind them those of the nodes that come; NAMES: it is none. */
+/* Numbers the nodes by the base, and new nodes after those; NAMES: the node does not exist. */
 static inline void number_own(const struct world *before, uint32_t number[NAMES])
 {
     uint32_t count = 0;
@@ -167,7 +168,7 @@ static inline void number_own(const struct world *before, uint32_t number[NAMES]
             number[name] = count++;
 }
 
-/* The edges between nodes that are there now. */
+/* Lists the edges between existing nodes. */
 static inline void list_edges(const struct world *of, const uint32_t number[NAMES],
                               struct plain_edges *out)
 {
@@ -180,7 +181,7 @@ static inline void list_edges(const struct world *of, const uint32_t number[NAME
     }
 }
 
-/* As an update says it: edges, and the features of whoever is of another kind. */
+/* Writes a delta as an update does: edges, and the features of nodes whose kind has changed. */
 static inline void write_delta(struct store *store, const struct world *before)
 {
     static const int64_t new_id[STEP] = {0};
@@ -222,7 +223,7 @@ static inline void write_delta(struct store *store, const struct world *before)
     memory_free(now.edge);
 }
 
-/* What is other of the splits is done between a version and the next one's step. */
+/* Changes splits between a version and the next step. */
 static inline void step(struct store *store, uint32_t rate)
 {
     change_world(rate);
@@ -247,7 +248,7 @@ static inline void partition(struct temp_store *t, const struct pipeline_setting
     assert_true(newest_partition(t->store, settings, id));
 }
 
-/* `base`: "" for one that is whole. */
+/* Expects the form of the parts. `base`: "" for parts written whole. */
 static inline void expect_form(struct store *store, const char *id, const char *base)
 {
     struct error err = {0};

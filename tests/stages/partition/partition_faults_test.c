@@ -1,4 +1,5 @@
-/* A partition whose n-th store call fails, for every n: from nothing, and where an attempt before has left its assignment. */
+/* A partition with each store call failing in turn: from nothing, and with the assignment of an
+ * earlier attempt. */
 #include "common/base/log.h"
 #include "store/backends/memory_backend.h"
 
@@ -14,7 +15,7 @@ struct scene {
     struct store *store;
     struct pipeline_settings settings;
     char id[ID_SIZE];
-    bool keeps_assignment; /* that an attempt before has left */
+    bool keeps_assignment; /* an earlier attempt has left one */
 };
 
 static enum error_code attempt(void *context, struct error *err)
@@ -61,10 +62,10 @@ static void walk_a_partition(enum partition_method method, int forms)
                               .prefix = "partition",
                               .attempt = attempt,
                               .undo = remove_partition};
-    fault_walk_some(&walk, 1, forms); /* RocksDB takes its time */
+    fault_walk_some(&walk, 1, forms); /* RocksDB is slow */
     scene.keeps_assignment = true;
     fault_walk_some(&walk, 1, 1);
-    walk.undo = keep_partition; /* it stands, and is only switched to */
+    walk.undo = keep_partition; /* the partition is there, and only the ref is set */
     fault_walk_all(&walk);
     store_close(scene.store);
     memory_store_forget(place);

@@ -1,6 +1,6 @@
 /*
- * partition_fixture - runs the stage as its main() does, and compares its output with a dataset the slow
- * way. For the tests of partition only.
+ * partition_fixture - runs the stage as its main() does, and compares its output with a dataset the
+ * slow way. For the tests of partition only.
  */
 #ifndef TESTS_STAGES_PARTITION_PARTITION_FIXTURE_H
 #define TESTS_STAGES_PARTITION_PARTITION_FIXTURE_H
@@ -17,7 +17,7 @@
 
 #include <stdio.h>
 
-/* What the program does for its one unit. */
+/* Does the one unit of the program. */
 static inline enum error_code run_partition(struct store *store,
                                             const struct pipeline_settings *settings,
                                             uint64_t memory_bytes, bool is_replay,
@@ -50,7 +50,7 @@ static inline struct pipeline_settings settings_of(const char *name, enum partit
     return settings;
 }
 
-/* The dataset that partition finds, as ingest would leave it. */
+/* Sets the ref to the dataset, as ingest does, so that partition finds it. */
 static inline void publish_dataset(struct store *store, const char *name, const char *id)
 {
     struct error err = {0};
@@ -66,7 +66,7 @@ static inline void write_dataset(struct store *store, const struct small_dataset
     publish_dataset(store, dataset->name, dataset->id);
 }
 
-/* The id of the newest partition of these settings; false when there is none. */
+/* Reads the id of the newest partition of these settings. Returns false if there is none. */
 static inline bool newest_partition(struct store *store, const struct pipeline_settings *settings,
                                     char id[ID_SIZE])
 {

@@ -1,4 +1,4 @@
-/* Partitions of a graph with relations, against its dataset the slow way. */
+/* Partitions of a graph with relations, compared with its dataset the slow way. */
 #include "common/base/memory.h"
 #include "store/features/feature_shard.h"
 #include "store/records/partition_report.h"
@@ -25,7 +25,7 @@ static uint32_t type_of(uint32_t dataset_node)
     return dataset_node < TYPED_AUTHORS ? 0 : dataset_node < TYPED_AUTHORS + TYPED_PAPERS ? 1 : 2;
 }
 
-/* Each type is a range of each part, and together they are all nodes. */
+/* Checks that each type is a range of each part, and that the ranges together are all nodes. */
 static void check_ranges(const struct partition_book *book, const uint32_t *to_dataset)
 {
     const struct type_ranges ranges = partition_book_ranges(book);
@@ -43,7 +43,7 @@ static void check_ranges(const struct partition_book *book, const uint32_t *to_d
     assert_int_equal(next, TYPED_NODES);
 }
 
-/* Every edge is in its relation, found by its weight, which is its number. */
+/* Checks that every edge is in its relation. The weight of an edge is its number. */
 static void check_topology(struct store *store, const struct partition_book *book,
                            const uint32_t *to_dataset)
 {
@@ -175,7 +175,7 @@ static void every_method_keeps_what_the_dataset_has(void **state)
         struct partition_book book = partition(t, methods[m], false);
         check(t, &book);
         store_release_record(&book.view);
-        /* Doing it again gives the same bytes, or this fails. */
+        /* Partitioning again must give the same bytes; other bytes would be refused. */
         book = partition(t, methods[m], true);
         store_release_record(&book.view);
     }

@@ -22,7 +22,8 @@ static uint16_t edge_type[EDGES];
 static int64_t edge_id[EDGES];
 static float edge_feature[EDGES][6];
 
-/* A directed graph with repeats, loops, isolated nodes, and all that edges and nodes can have. */
+/* Returns a directed graph with repeats, loops, isolated nodes, and all columns that edges and
+ * nodes can have. */
 static struct small_dataset full_dataset(void)
 {
     random_edges_fill(77, NODES, EDGES, source_node, target_node);
@@ -52,7 +53,7 @@ static struct small_dataset full_dataset(void)
                                   .nodes_per_chunk = 13};
 }
 
-/* A mini-batch of all edges, through the store: each once, with all that belongs to it. */
+/* Draws a mini-batch of all edges, and checks that each comes once, with its columns. */
 static void check_mini_batch(struct store *store, const struct topology *topology,
                              const uint32_t *to_dataset)
 {
@@ -95,7 +96,7 @@ static void check_mini_batch(struct store *store, const struct topology *topolog
     arena_release(&scratch);
 }
 
-/* Every edge is found by its weight, which is its number. */
+/* Checks every edge. The weight of an edge is its number. */
 static void check_topology(struct store *store, const struct partition_book *book)
 {
     struct error err = {0};
@@ -264,7 +265,7 @@ static void assert_same_partition(struct store *a, struct store *b, const char *
     }
 }
 
-/* The budget that leaves `bytes` for the work, as partition.c reckons. */
+/* Returns the budget that leaves `bytes` for the work, by the computation of partition.c. */
 static uint64_t budget(uint64_t bytes)
 {
     return 32ULL * NODES + (64 << 20) + bytes;
@@ -291,7 +292,8 @@ static void the_bytes_do_not_depend_on_the_memory_budget(void **state)
     temp_dir_remove(&other_dir);
 }
 
-/* The generated features are too fine for f16: what is stored is each rounded, and the labels are as ever. */
+/* The generated features do not fit f16, so each stored value is rounded. The labels do not
+ * change. */
 static void features_are_stored_in_the_type_that_is_set(void **state)
 {
     struct temp_store *t = *state;
@@ -382,7 +384,7 @@ static void a_partition_that_stands_is_only_switched_to(void **state)
     write_dataset(t->store, &dataset);
     assert_ok(run_partition(t->store, &two, MEMORY, false, &t->err), &t->err);
     assert_ok(run_partition(t->store, &three, MEMORY, false, &t->err), &t->err);
-    /* without the edges nothing could be built any more */
+    /* Without the edges nothing could be built again. */
     assert_ok(store_remove(t->store, key_edge_chunk("full-1", 0).text, &t->err), &t->err);
     assert_ok(run_partition(t->store, &two, MEMORY, false, &t->err), &t->err);
     open_book(t->store, &two, &book);
@@ -403,7 +405,7 @@ static void a_replay_computes_all_again_and_matches(void **state)
     const struct store_replay report = store_replay_report(replay);
     assert_int_equal(report.differed, 0);
     assert_int_equal(report.absent, 0);
-    assert_int_equal(report.matched, 5 + 2 * 4); /* five records, two seals a part */
+    assert_int_equal(report.matched, 5 + 2 * 4); /* five records, and two manifests for each part */
     store_close(replay);
 }
 
@@ -464,7 +466,8 @@ struct flip {
     int count;
 };
 
-/* Damages one byte in the middle of a record's file, expects it named, and mends it. */
+/* Damages one byte in the middle of a record's file, expects a message that names it, and restores
+ * the byte. */
 static enum error_code flip_record(void *context, const char *key, bool is_artifact,
                                    struct error *err)
 {

@@ -1,5 +1,5 @@
-/* Versions of a graph with relations: nodes keep their parts and their order among those of their type, and parts that are written as what
- * has changed read to the byte as those that are written whole. */
+/* Versions of a graph with relations: nodes keep their parts, and their order among the nodes of
+ * their type; and readers see the same bytes of delta parts as of parts written whole. */
 #include "stages/partition/version_assignment.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/partition_delta.h"
@@ -49,7 +49,7 @@ static void partition(struct temp_store *t, const struct pipeline_settings *sett
     assert_true(newest_partition(t->store, settings, id));
 }
 
-/* `base`: "" for one that is whole. */
+/* Expects the form of the parts. `base`: "" for parts written whole. */
 static void expect_form(struct store *store, const char *id, const char *base)
 {
     struct error err = {0};
@@ -115,7 +115,8 @@ static void a_chain_of_deltas_reads_as_parts_that_were_written_whole(void **stat
     }
 }
 
-/* Nodes of one type go: their neighbours are of others, which lost nobody, and are found all the same. */
+/* Removes nodes of one type. Their neighbours have other types, which lost no node, and must be
+ * found all the same. */
 static void lose_nodes_of(struct temp_store *t, uint32_t type)
 {
     const struct pipeline_settings settings = settings_for(0.5, FEATURE_F32);
@@ -165,7 +166,8 @@ static void a_chain_is_written_whole_when_much_has_changed(void **state)
     }
 }
 
-/* Who partitions the newest alone has the same ids, though nothing to build on. */
+/* If only the newest version is partitioned, its ids are the same, but there is no base for a
+ * delta. */
 static void a_version_whose_bases_were_never_written_is_whole(void **state)
 {
     struct temp_store *t = *state;
@@ -184,9 +186,9 @@ static void a_version_whose_bases_were_never_written_is_whole(void **state)
     compare_partitions(t->store, next, other);
 }
 
-/* ---- parts and order ------------------------------------------------------------------------------ */
+/* --- parts and order --- */
 
-/* What a partition says of the nodes of its dataset. */
+/* The nodes of a partition. */
 struct placed {
     struct partition_book book;
     struct node_permutation permutation;
@@ -235,7 +237,8 @@ static void nodes_that_stay_keep_their_part_and_their_order_in_it(void **state)
             if (own < delta.base_nodes)
                 assert_int_equal(now.assignment.part[node], old.assignment.part[own]);
         }
-        /* In each part and type the old ones in the order of before, then the new ones by number. */
+        /* In each part and type the old nodes come first, in their old order, then the new ones by
+         * number. */
         const struct type_ranges ranges = partition_book_ranges(&now.book);
         for (int p = 0; p < PARTS; p++)
             for (uint32_t type = 0; type < WORLD_TYPES; type++) {
@@ -262,7 +265,8 @@ static void nodes_that_stay_keep_their_part_and_their_order_in_it(void **state)
     }
 }
 
-/* A version in which most nodes of one type in a part are gone is another's: that type is out of balance, whatever all nodes are. */
+/* In this version most nodes of one type in a part are gone. That type is out of balance, even if
+ * all nodes together are not. */
 static void a_type_that_is_out_of_balance_is_moved(void **state)
 {
     struct temp_store *t = *state;
@@ -296,7 +300,7 @@ static void a_type_that_is_out_of_balance_is_moved(void **state)
     expect_form(t->store, id, "");
 }
 
-/* ---- what is lost --------------------------------------------------------------------------------- */
+/* --- losses --- */
 
 static void what_is_lost_of_base_or_delta_is_made_again(void **state)
 {
@@ -332,7 +336,7 @@ static void what_is_lost_of_base_or_delta_is_made_again(void **state)
         }
         bool has_book = false;
         assert_ok(store_has(t->store, key_partition(id, "book").text, &has_book, &t->err), &t->err);
-        if (has_book) /* or nobody asks for the base */
+        if (has_book) /* otherwise nobody asks for the base */
             assert_ok(store_remove(t->store, key_partition(id, "book").text, &t->err), &t->err);
         partition(t, &settings, again);
         assert_string_equal(again, id);
@@ -341,7 +345,7 @@ static void what_is_lost_of_base_or_delta_is_made_again(void **state)
     }
 }
 
-/* A record that fits no longer is named by whoever opens the topology. */
+/* The reader of a topology names a record that no longer fits. */
 static void a_delta_of_other_types_is_refused(void **state)
 {
     struct temp_store *t = *state;
@@ -361,7 +365,7 @@ static void a_delta_of_other_types_is_refused(void **state)
     uint32_t from = 0;
     while (!added[from])
         from++;
-    added[from]--; /* one more of another type in the same part, and so as many in all */
+    added[from]--; /* one more of another type in the same part, so that the total is the same */
     added[from % WORLD_TYPES ? from - 1 : from + 1]++;
     delta.added = added;
     assert_ok(store_remove(t->store, key_partition(id, "delta").text, &t->err), &t->err);
@@ -377,7 +381,7 @@ static void a_delta_of_other_types_is_refused(void **state)
     store_release_record(&book.view);
 }
 
-/* Memory that runs out, in whichever allocation, leaves nothing behind. */
+/* Whichever allocation fails, nothing is left behind. */
 static void memory_that_runs_out_leaves_nothing_behind(void **state)
 {
     struct temp_store *t = *state;

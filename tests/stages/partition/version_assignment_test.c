@@ -1,4 +1,5 @@
-/* The parts of a version of a dataset: nodes that stay, new ones, and what becomes of a graph that is another. */
+/* The parts of a version of a dataset: nodes that stay, new nodes, and a graph that has changed
+ * entirely. */
 #include "stages/partition/version_assignment.h"
 #include "store/records/dataset_delta.h"
 #include "store/records/partition_report.h"
@@ -26,7 +27,7 @@ static void add_edge(uint32_t a, uint32_t b)
     edge_count += 2;
 }
 
-/* Node v is of group v % GROUPS and knows only nodes of its own. */
+/* Makes a graph in which node v is in group v % GROUPS and has neighbours only in its group. */
 static void make_groups(void)
 {
     edge_count = 0;
@@ -35,7 +36,8 @@ static void make_groups(void)
             add_edge(v, (v + GROUPS * k * k) % NODES);
 }
 
-/* Without the node `gone`, where it is one: the numbers behind it fall by one, and its edges go. */
+/* Writes the dataset. If there is a node `gone`, its edges are left out, and the numbers after it
+ * fall by one. */
 static void write(struct store *store, const char *id, uint32_t nodes, uint32_t gone)
 {
     static uint32_t from[EDGES_MAX], to[EDGES_MAX], name[NODES + ADDED];
@@ -58,7 +60,7 @@ static void write(struct store *store, const char *id, uint32_t nodes, uint32_t 
     write_dataset(store, &dataset);
 }
 
-/* Edges as they were when the version before was written. */
+/* The edges when the version before was written. */
 static uint64_t old_count;
 static uint32_t old_source[EDGES_MAX], old_target[EDGES_MAX];
 
@@ -120,11 +122,11 @@ static void read_parts(struct store *store, const struct pipeline_settings *sett
 static struct pipeline_settings settings_for(void)
 {
     struct pipeline_settings settings = settings_of("living", PARTITION_METIS, GROUPS);
-    settings.partition.balance_train = false; /* they are all of one group */
+    settings.partition.balance_train = false; /* the training nodes are all in one group */
     return settings;
 }
 
-/* New node i has two neighbours of one group. */
+/* Adds nodes. New node i has two neighbours, which are in one group. */
 static void add_friends(void)
 {
     for (uint32_t i = 0; i < ADDED; i++) {
@@ -165,7 +167,8 @@ static void nodes_that_stay_keep_their_part_and_new_ones_go_to_their_neighbours(
     store_close(replay);
 }
 
-/* Whoever partitions the version first makes the parts of the version before it, too: the same in the end. */
+/* A program that partitions the version first also makes the parts of the version before it: the
+ * result is the same. */
 static void it_does_not_matter_who_was_partitioned_before(void **state)
 {
     struct temp_store *t = *state;
@@ -192,7 +195,7 @@ static void it_does_not_matter_who_was_partitioned_before(void **state)
     assert_memory_equal(one, other, sizeof one);
 }
 
-/* The groups are others now: by halves of the numbers. What was cut well is cut badly. */
+/* The groups are now halves of the numbers, so the old parts cut many edges. */
 static void a_graph_that_drifted_is_partitioned_again(void **state)
 {
     struct temp_store *t = *state;
@@ -216,7 +219,7 @@ static void a_graph_that_drifted_is_partitioned_again(void **state)
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
     read_parts(t->store, &settings, anew, NODES + ADDED, method);
     assert_memory_equal(part, anew, sizeof part);
-    /* Who allows for any cut keeps the parts. */
+    /* With a drift that allows any cut the parts are kept. */
     settings.partition.update = UPDATE_PLACE;
     settings.partition.drift = 1000;
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
@@ -232,7 +235,7 @@ static void an_assignment_of_another_base_is_refused(void **state)
     write(t->store, "living-0", NODES, UINT32_MAX);
     keep_edges();
     assert_ok(run_partition(t->store, &settings, MEMORY, false, &t->err), &t->err);
-    write(t->store, "living-1", NODES, UINT32_MAX); /* the delta says that nodes came */
+    write(t->store, "living-1", NODES, UINT32_MAX); /* the delta says that nodes were added */
     write_delta(t->store, "living-1", UINT32_MAX);
     assert_fails(run_partition(t->store, &settings, MEMORY, false, &t->err), ERROR_CORRUPT,
                  "has 200 nodes, expected 212 of 1 types by its delta", &t->err);

@@ -1,9 +1,11 @@
-/* What has changed in a version by what the deltas since its base say, beside the comparison of all rows, which is the reference: the same
- * plan, of chains of random updates, and parts that read as those which are written whole. */
+/* The changes of a version that are found through the deltas since its base are those found by
+ * comparing all rows, for chains of random updates. Readers see the same bytes of delta parts as of
+ * parts written whole. */
 #include "tests/stages/partition/compared_plans.h"
 #include "tests/stages/partition/living_graph.h"
 
-/* `rate`: of change. The parts are over those of the root, or of the version before where its parts are whole. */
+/* Runs a chain of versions. `rate`: amount of change. The base of the parts is the root, or the
+ * version before if its parts are whole. */
 static void run_chain(struct temp_store *t, bool undirected, int64_t feature_type, uint32_t rate)
 {
     const struct pipeline_settings settings = settings_for(0.9, feature_type);
@@ -41,7 +43,7 @@ static void much_changes_in_a_directed_graph(void **state)
     run_chain(*state, false, FEATURE_F32, 8);
 }
 
-/* Deltas that say less than has changed are found out before the partition counts. */
+/* A delta that lists less than has changed is found before the partition counts. */
 static void a_delta_that_does_not_tell_is_found_out(void **state)
 {
     struct temp_store *t = *state;
@@ -52,7 +54,7 @@ static void a_delta_that_does_not_tell_is_found_out(void **state)
     partition(t, &settings, id);
     change_world(1);
     write_version(t->store);
-    before_step.edge_count = 0; /* as if all edges came, and none went */
+    before_step.edge_count = 0; /* the delta then adds all edges and removes none */
     const struct world now = world;
     world.edge_count = 0;
     write_delta(t->store, &before_step);

@@ -1,8 +1,8 @@
-/* Parts of a version as what has changed: what readers see is to the byte what parts written whole have; and what is lost of base or
- * delta is made again. */
+/* Delta parts of a version: readers see the same bytes as of parts written whole, and lost files of
+ * the base or the delta are made again. */
 #include "tests/stages/partition/living_graph.h"
 
-/* ---- tests -------------------------------------------------------------------------------------- */
+/* --- tests --- */
 
 static void a_chain_of_deltas_reads_as_parts_that_were_written_whole(void **state)
 {
@@ -36,7 +36,8 @@ static void a_chain_of_deltas_reads_as_parts_that_were_written_whole(void **stat
     }
 }
 
-/* Who partitions the newest alone has the same ids, though nothing to build on. */
+/* If only the newest version is partitioned, its ids are the same, but there is no base for a
+ * delta. */
 static void a_version_whose_bases_were_never_written_is_whole(void **state)
 {
     struct temp_store *t = *state;
@@ -76,7 +77,8 @@ static void a_chain_is_written_whole_when_much_has_changed(void **state)
     }
 }
 
-/* What is lost is named by whoever reads it, and made again to the byte; the base, too, which nobody asks for. */
+/* A lost file is named by its reader, and made again with the same bytes; also a file of the base,
+ * for which nobody asks. */
 static void what_is_lost_of_base_or_delta_is_made_again(void **state)
 {
     struct temp_store *t = *state;
@@ -158,7 +160,7 @@ static void a_base_that_holds_other_rows_is_named(void **state)
     assert_fails(feature_shard_read_block(shard, "features", 0, row, &count, &t->err),
                  ERROR_CORRUPT, "holds other rows than the delta was made over", &t->err);
     feature_shard_close(shard);
-    /* A delta of another partition than its seals say. */
+    /* The delta has another base than the manifests say. */
     struct partition_delta delta;
     struct partition_book book;
     struct topology topology = {0};
@@ -173,7 +175,7 @@ static void a_base_that_holds_other_rows_is_named(void **state)
     store_release_record(&book.view);
 }
 
-/* Memory that runs out, in whichever allocation, leaves nothing behind. */
+/* Whichever allocation fails, nothing is left behind. */
 static void memory_that_runs_out_leaves_nothing_behind(void **state)
 {
     struct temp_store *t = *state;

@@ -1,5 +1,6 @@
-/* Assignment, permutation and splits of a version's partition, which follow from its base: what is written of them, what is told when it does not
- * fit together, and partitions that have them whole, as older programs wrote them. */
+/* Assignment, permutation and splits of a version's partition, which follow from its base: what is
+ * stored of them, the messages when they do not fit together, and partitions that have them whole,
+ * as older programs wrote them. */
 #include "store/records/node_placement.h"
 #include "store/records/partition_book.h"
 
@@ -17,13 +18,13 @@ static bool has(struct store *store, const char *id, const char *what)
     return found;
 }
 
-/* Some nodes that stay are in another split, or in none. */
+/* Moves some nodes that stay to another split, or to none. */
 static void move_splits(void)
 {
     uint32_t moved = 0;
     for (uint32_t name = 0; moved < 5 && name < FIRST; name++)
         if (world.is_there[name]) {
-            world.alias[name] += CLASSES; /* the same label */
+            world.alias[name] += CLASSES; /* keeps the label */
             moved++;
         }
 }
@@ -76,7 +77,7 @@ static void what_follows_is_not_written(void **state)
     }
 }
 
-/* As older programs wrote it. */
+/* Writes the three records whole, as older programs did. */
 static void write_wholes(struct temp_store *t, const char *id)
 {
     struct partition_book book;
@@ -112,7 +113,7 @@ static void a_partition_that_has_them_whole_is_read_and_kept(void **state)
     write_wholes(t, id);
     compare_partitions(t->store, id, other);
     replay(t, &settings);
-    for (int i = 0; i < 2; i++) { /* what is lost of it is made again, in the same form */
+    for (int i = 0; i < 2; i++) { /* a lost record is made again, in the same form */
         assert_ok(store_remove(t->store, key_partition(id, wholes[i]).text, &t->err), &t->err);
         assert_ok(store_remove(t->store, key_partition(id, "book").text, &t->err), &t->err);
         partition(t, &settings, id);
@@ -121,7 +122,7 @@ static void a_partition_that_has_them_whole_is_read_and_kept(void **state)
         assert_false(has(t->store, id, "placement"));
         compare_partitions(t->store, id, other);
     }
-    step(t->store, 1); /* and the next one goes on from it */
+    step(t->store, 1); /* and the next version is made from it */
     partition(t, &settings, next);
     partition(t, &whole, other);
     expect_form(t->store, next, base);
@@ -129,7 +130,8 @@ static void a_partition_that_has_them_whole_is_read_and_kept(void **state)
     compare_partitions(t->store, next, other);
 }
 
-/* Killed between the two records: whoever goes on keeps to the base that the first one names. */
+/* As after a kill between the two records: a program that goes on uses the base that the first
+ * record names. */
 static void a_placement_alone_says_which_base_it_is(void **state)
 {
     struct temp_store *t = *state;
@@ -200,7 +202,7 @@ static void records_that_do_not_fit_together_are_told(void **state)
     }
     store_release_record(&placement.view);
     store_release_record(&book.view);
-    { /* what is lost, by its own name */
+    { /* each lost record is named */
         struct node_assignment assignment;
         struct node_splits splits;
         assert_fails(merged_permutation_get(t->store, "p", 3, &permutation, &t->err),

@@ -10,7 +10,7 @@
 static const char *const settings[] = {"epochs=3", "sample.batch_size=6",
                                        "sample.batches_per_round=3", NULL};
 
-/* A run of which everything up to the snapshot of version 2 is stored. */
+/* Begins a run that has everything up to the snapshot of version 2. */
 static void begin(struct small_run *run, struct temp_store *temp)
 {
     small_run_init(run, temp->store, 20, 4, settings);
@@ -74,7 +74,8 @@ static bool stored(struct small_run *run, struct key key)
     return found;
 }
 
-/* An aggregate waits for gradients alone and a checkpoint for evaluations; both read weights themselves. */
+/* An aggregate waits for gradients alone and a checkpoint for evaluations, but both read
+ * weights. */
 static void weights_that_the_work_itself_reads_are_made_again(void **state)
 {
     struct small_run run;
@@ -96,9 +97,10 @@ static void weights_that_the_work_itself_reads_are_made_again(void **state)
               &run.err);
     assert_false(repair(&run, UNIT_CHECKPOINT, 4));
     assert_ok(store_remove(run.store, key_weights(SMALL_RUN_ID, 3).text, &run.err), &run.err);
-    assert_false(repair(&run, UNIT_CHECKPOINT, 4)); /* it reads only what it makes a snapshot of */
+    assert_false(repair(&run, UNIT_CHECKPOINT, 4)); /* it reads only the version of its snapshot */
     assert_true(
-        repair(&run, UNIT_AGGREGATE, 3)); /* ... and whoever makes that, all since the last one */
+        repair(&run, UNIT_AGGREGATE, 3)); /* and aggregate, which made that version, reads all since
+                                           * the last snapshot */
     small_run_put_version(&run, 3);
     tear(&run, key_weights(SMALL_RUN_ID, 4));
     assert_true(repair(&run, UNIT_CHECKPOINT, 4));
@@ -106,7 +108,7 @@ static void weights_that_the_work_itself_reads_are_made_again(void **state)
     assert_true(stored(&run, key_weights(SMALL_RUN_ID, 3)));
 }
 
-/* A pass waits for the one before it, and reads weights that were there when that one was made. */
+/* A pass waits for the pass before it, and reads weights that were there when that one was made. */
 static void weights_that_a_pipeline_of_layers_reads_are_made_again(void **state)
 {
     struct small_run run;
@@ -133,16 +135,17 @@ static void weights_that_a_pipeline_of_layers_reads_are_made_again(void **state)
     assert_false(stored(&run, last));
 }
 
-/* With staleness a round behind the snapshot starts from weights before it, which no snapshot has. */
+/* With staleness a round after the snapshot starts from weights before it, which no snapshot
+ * holds. */
 static void without_weights_of_before_it_a_snapshot_is_none(void **state)
 {
     struct small_run run;
     begin(&run, *state);
     run.schedule.staleness = 1;
     small_run_put_version(&run, 1);
-    assert_false(repair(&run, UNIT_TRAIN_STEP, 2)); /* of weights 1 */
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 2)); /* reads weights 1 */
     tear(&run, key_optimizer_state(SMALL_RUN_ID, 1));
-    assert_false(repair(&run, UNIT_TRAIN_STEP, 2)); /* which it does not read */
+    assert_false(repair(&run, UNIT_TRAIN_STEP, 2)); /* does not read them */
     tear(&run, key_weights(SMALL_RUN_ID, 1));
     assert_true(repair(&run, UNIT_TRAIN_STEP, 2));
     assert_false(stored(&run, key_weights(SMALL_RUN_ID, 1)));
@@ -154,7 +157,8 @@ static void choose(struct small_run *run, int64_t round, int64_t base)
     assert_ok(round_base_put(run->store, SMALL_RUN_ID, round, base, &run->err), &run->err);
 }
 
-/* A step waits for the oldest weights that it may start from, and starts from newer ones, which may be lost since. */
+/* A step waits for the oldest weights that it may start from. It starts from newer ones, which may
+ * be lost since. */
 static void weights_that_were_chosen_are_made_again(void **state)
 {
     struct small_run run;
@@ -171,13 +175,14 @@ static void weights_that_were_chosen_are_made_again(void **state)
     assert_true(repair(&run, UNIT_TRAIN_STEP, 4));
     assert_false(stored(&run, key_weights(SMALL_RUN_ID, 3)));
     assert_true(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
-    small_run_put_gradients(&run, 4); /* the step compares the weights of now with those of then */
+    small_run_put_gradients(&run, 4); /* the step compares the present weights with those that the
+                                       * gradients were made from */
     assert_false(repair(&run, UNIT_AGGREGATE, 4));
     run.schedule.reads_base = true;
     assert_true(repair(&run, UNIT_AGGREGATE, 4));
 }
 
-/* Weights from before the snapshot, of which a round behind it was chosen to be made. */
+/* Weights from before the snapshot are lost, from which a round after it was chosen to start. */
 static void without_chosen_weights_of_before_it_a_snapshot_is_none(void **state)
 {
     struct small_run run;
@@ -193,7 +198,7 @@ static void without_chosen_weights_of_before_it_a_snapshot_is_none(void **state)
     assert_false(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
 }
 
-/* A damaged choice is told by the gradients, or goes, so that another may be made. */
+/* A damaged choice is stored again from the gradients, or removed so that another may be made. */
 static void a_damaged_choice_is_told_again(void **state)
 {
     struct small_run run;
@@ -208,7 +213,7 @@ static void a_damaged_choice_is_told_again(void **state)
     tear(&run, key_round_base(SMALL_RUN_ID, 3));
     assert_false(repair(&run, UNIT_TRAIN_STEP, 3));
     assert_false(stored(&run, key_round_base(SMALL_RUN_ID, 3)));
-    small_run_put_gradient(&run, 3, 0); /* of version 1 */
+    small_run_put_gradient(&run, 3, 0); /* made from version 1 */
     choose(&run, 3, 1);
     tear(&run, key_round_base(SMALL_RUN_ID, 3));
     assert_false(repair(&run, UNIT_TRAIN_STEP, 3));
@@ -216,7 +221,8 @@ static void a_damaged_choice_is_told_again(void **state)
     assert_int_equal(base, 1);
 }
 
-/* A gradient lies in its ranges, too: a sum that misses one waits for the whole of it. */
+/* A gradient is stored in ranges, too: a sum that misses one range waits until the whole gradient
+ * is made again. */
 static void a_gradient_without_one_of_its_ranges_is_made_again(void **state)
 {
     static const struct gradient_form floats = {.encoded_count = SMALL_VALUES};
@@ -243,7 +249,8 @@ static void a_gradient_without_one_of_its_ranges_is_made_again(void **state)
     }
 }
 
-/* With a snapshot of each version the one before tells of no round, but the work still reads its weights. */
+/* If every version has a snapshot, the snapshot before reports no other round, but the work still
+ * reads its weights. */
 static void weights_between_two_snapshots_side_by_side_are_made_again(void **state)
 {
     struct small_run run;
@@ -257,7 +264,7 @@ static void weights_between_two_snapshots_side_by_side_are_made_again(void **sta
     assert_false(stored(&run, key_weights(SMALL_RUN_ID, 3)));
 }
 
-/* They were made long before what the unit waits for. */
+/* They were made long before the units that the unit waits for. */
 static void mini_batches_of_an_earlier_time_are_made_again(void **state)
 {
     struct small_run run;
@@ -289,7 +296,8 @@ static void mini_batches_of_an_earlier_time_are_made_again(void **state)
     assert_false(stored(&run, validation));
 }
 
-/* Rows of embeddings in two parts: seals of version 2, gradients of the rounds 2 and 3. */
+/* Stores rows of embeddings in two parts: sealed rows of version 2, and gradients of rounds 2 and
+ * 3. */
 static void put_rows(struct small_run *run)
 {
     run->schedule.embedding_shards = 2;
@@ -301,7 +309,7 @@ static void put_rows(struct small_run *run)
         small_run_put_gradients(run, round);
 }
 
-/* Rows are made of the gradients of all rounds since the snapshot. */
+/* Rows are made from the gradients of all rounds since the snapshot. */
 static void a_gradient_that_rows_are_made_of_is_made_again(void **state)
 {
     struct small_run run;
@@ -321,7 +329,7 @@ static void a_gradient_that_rows_are_made_of_is_made_again(void **state)
     assert_true(stored(&run, key_snapshot(SMALL_RUN_ID, 2)));
 }
 
-/* Nothing makes a seal again but the rounds before it. */
+/* Only the rounds before sealed rows can make them again. */
 static void a_snapshot_without_its_seals_is_none(void **state)
 {
     for (int damage = 0; damage < 2; damage++) {
@@ -340,7 +348,7 @@ static void a_snapshot_without_its_seals_is_none(void **state)
     }
 }
 
-/* A step that left no residual is made again; where a snapshot covers it, that snapshot is none. */
+/* A step that left no residual is done again; if a snapshot covers it, that snapshot is removed. */
 static void a_step_without_its_residual_is_made_again(void **state)
 {
     static const float rest[2] = {1, 2};

@@ -1,4 +1,4 @@
-/* What chain_state says of the switch, on a real store: whoever finds it lost sets it. */
+/* How chain_state reads the ref of a run, on a real store: a program that finds it lost sets it. */
 #include "stages/plan/chain.h"
 #include "store/backends/directory.h"
 #include "store/records/snapshot.h"
@@ -48,7 +48,7 @@ static void expect_state(struct temp_store *p, int64_t version, bool is_named)
     assert_int_equal(state.is_named, is_named);
 }
 
-/* After it everybody reads the switch. */
+/* Sets the ref. Afterwards every reader finds it. */
 static void mend(struct temp_store *p, int64_t version)
 {
     const struct schedule schedule = toy_schedule();
@@ -61,7 +61,7 @@ static void mend(struct temp_store *p, int64_t version)
     expect_state(p, version, true);
 }
 
-/* Another program makes the snapshot after the one that stands, and lets that one go. */
+/* Another program makes the next snapshot and removes this one. */
 static void go_on(void *context)
 {
     struct temp_store *p = context;
@@ -122,7 +122,7 @@ static void a_run_without_snapshots_needs_no_switch(void **state)
     expect_state(p, -1, true);
 }
 
-/* As a worker leaves it that was killed between the two. */
+/* A worker was killed between the snapshot and the ref. */
 static void a_snapshot_whose_switch_was_never_set_is_not_named(void **state)
 {
     struct temp_store *p = *state;
@@ -137,7 +137,7 @@ static void a_lost_or_damaged_switch_is_found_and_set(void **state)
     put(p, 2);
     put(p, 4);
     assert_ok(snapshot_switch(p->store, run, 2, &p->err), &p->err);
-    expect_state(p, 2, true); /* a later snapshot is no reason */
+    expect_state(p, 2, true); /* a later snapshot does not change it */
     spoil_switch(p);
     expect_state(p, 4, false);
     mend(p, 4);
@@ -170,8 +170,9 @@ static void a_switch_that_names_a_lost_snapshot_is_set_to_the_newest_whole_one(v
     mend(p, -1);
 }
 
-/* One that was set back leaves later snapshots behind it. Without the one it stands at it goes on from those; of the rounds between them
- * nothing may be there, so nothing older is promised any more. */
+/* A run that was set back has later snapshots. If it then loses the one that it was set back to, it
+ * goes on from a later one. Records of the rounds between may be missing, so nothing older is
+ * promised any more. */
 static void a_run_that_goes_on_from_a_later_snapshot_keeps_nothing_older(void **state)
 {
     struct temp_store *p = *state;
@@ -186,7 +187,7 @@ static void a_run_that_goes_on_from_a_later_snapshot_keeps_nothing_older(void **
     assert_int_equal(position.kept_from, 8);
 }
 
-/* A state that was right when it was read notices what was lost since. */
+/* A state that was right when it was read notices a later loss. */
 static void a_refresh_notices_that_the_switch_is_gone(void **state)
 {
     struct temp_store *p = *state;
@@ -210,8 +211,8 @@ static void put_empty(struct temp_store *p, const struct key *key)
     assert_ok(store_put(p->store, key->text, run, &record, STORE_RECOMPUTABLE, &p->err), &p->err);
 }
 
-/* A run that was killed rounds ahead of its snapshot has weights 2 and 3, and lost the optimizer state of version 2: no unit reads
- * that any more, but the run will keep it. */
+/* A run that was killed rounds ahead of its snapshot has weights 2 and 3, and has lost the
+ * optimizer state of version 2. No unit reads that state any more, but the run must keep it. */
 static void weights_without_their_optimizer_state_are_not_done(void **state)
 {
     struct temp_store *p = *state;

@@ -1,4 +1,5 @@
-/* The chain on its own: what waits for what, and runs played in random order (pretend_run.h). */
+/* The chain by itself: which units wait for which, and runs played in random order
+ * (pretend_run.h). */
 #include "stages/sampling/sampler_list.h"
 
 #include "tests/stages/plan/pretend_run.h"
@@ -54,7 +55,7 @@ static void add_unit(struct unit_list *list, enum unit_kind kind, int64_t round,
     assert_ok(unit_list_add(list, unit, &err), &err);
 }
 
-/* Every unit of a run that goes to its last round, from the schedule alone. */
+/* Lists every unit of a run that goes to its last round, from the schedule alone. */
 static void all_units(const struct schedule *s, struct unit_list *out)
 {
     add_unit(out, UNIT_INITIALISE, 0, 0, 0);
@@ -179,7 +180,7 @@ static int64_t draw_stop(const struct schedule *s)
     return schedule_snapshot_at_or_after(s, 1 + (int64_t)draw((uint64_t)s->round_count));
 }
 
-/* Any snapshot up to the last may have the best weights. */
+/* Draws a snapshot with the best weights: any up to the last. */
 static int64_t draw_best(const struct schedule *s, int64_t stop_at)
 {
     return schedule_snapshot_at_or_after(s, 1 + (int64_t)draw((uint64_t)stop_at));
@@ -224,7 +225,8 @@ static void rebuilds_at_any_moment_lose_nothing(void **state)
     play_many(6, 20, false);
 }
 
-/* Units finish while the queue is rebuilt: what a rebuild missed is found by a look at the idle queue. */
+/* Units finish during a rebuild: a look at the idle queue finds the units that the rebuild
+ * missed. */
 static void units_that_finish_during_a_rebuild_are_not_lost(void **state)
 {
     (void)state;
@@ -254,7 +256,8 @@ static void one_rebuild_suffices_for_the_rest_of_the_run(void **state)
     }
 }
 
-/* What was made of lost records does not count as done before those are there again: a run that lets nothing go ends with all. */
+/* Units made from lost records do not count as done before those records are there again: a run
+ * that prunes nothing ends with all its records. */
 static void what_a_crash_took_is_made_again(void **state)
 {
     (void)state;

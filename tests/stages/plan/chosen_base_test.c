@@ -1,4 +1,5 @@
-/* Which weights a round starts from where that is chosen: the newest, the first one's word, and what gradients say when it is lost. */
+/* The weights that a round starts from if it chooses them: the newest; the first choice counts; and
+ * gradients have the choice when the record is lost. */
 #include "stages/plan/chosen_base.h"
 #include "store/backends/directory.h"
 #include "store/records/round_base.h"
@@ -56,7 +57,8 @@ static void the_newest_there_are_count_and_the_first_choice_stays(void **state)
     assert_int_equal(
         chosen_base_get(&run.schedule, run.store, SMALL_RUN_ID, ROUND, &base, &run.err),
         ERROR_NOT_FOUND);
-    assert_int_equal(take(&run, 0), 0); /* there is no choice, and it is told all the same */
+    assert_int_equal(take(&run, 0), 0); /* the schedule leaves no choice, and the version is
+                                         * returned all the same */
     for (int64_t version = 0; version <= ROUND - 1; version++)
         put_weights(&run, version);
     assert_int_equal(take(&run, ROUND), ROUND - 1);
@@ -68,7 +70,7 @@ static void the_newest_there_are_count_and_the_first_choice_stays(void **state)
     assert_int_equal(take(&run, ROUND + 1), ROUND);
     assert_int_equal(take(&run, ROUND + 2), ROUND);
     assert_int_equal(take(&run, ROUND + 4),
-                     ROUND + 2); /* the oldest it may be, and not there yet */
+                     ROUND + 2); /* the oldest one allowed, which is not there yet */
 }
 
 static void gradients_know_a_choice_that_is_lost(void **state)
@@ -103,7 +105,8 @@ static void what_was_made_of_a_lost_choice_is_not_made_otherwise(void **state)
                  ERROR_CORRUPT, "no gradient of round 5 is left", &run.err);
 }
 
-/* A run that was set back to before round 2 finds what another choice made: it takes none of it for its own. */
+/* A run that was set back to before round 2 finds records made from another choice, and uses none
+ * of them. */
 static void nothing_is_chosen_beside_what_came_of_another_choice(void **state)
 {
     struct temp_store *temp = *state;
@@ -118,7 +121,7 @@ static void nothing_is_chosen_beside_what_came_of_another_choice(void **state)
     assert_ok(chosen_base_first_lost(&run.schedule, run.store, SMALL_RUN_ID, 0, &lost, &run.err),
               &run.err);
     assert_int_equal(lost, -1);
-    put_weights(&run, 8); /* nothing in between is left */
+    put_weights(&run, 8); /* the versions between are gone */
     assert_fails(chosen_base_take(&run.schedule, run.store, SMALL_RUN_ID, 2, &base, &run.err),
                  ERROR_CORRUPT, "no gradient of round 2 is left", &run.err);
     assert_ok(chosen_base_first_lost(&run.schedule, run.store, SMALL_RUN_ID, 0, &lost, &run.err),
@@ -132,7 +135,7 @@ static void nothing_is_chosen_beside_what_came_of_another_choice(void **state)
     assert_int_equal(take(&run, 2), 2);
 }
 
-/* The other workers choose, come rounds further, and prune the gradients. */
+/* The other workers choose, advance some rounds, and prune the gradients. */
 static void go_on(void *context)
 {
     struct small_run *run = context;
@@ -141,7 +144,8 @@ static void go_on(void *context)
     put_weights(run, ROUND + 2);
 }
 
-/* Whoever stood still between its look and its choice finds that of the others, and loses nothing of theirs. */
+/* A worker that was paused between its look and its choice finds the choice of the others, and
+ * removes nothing of theirs. */
 static void a_choice_made_meanwhile_is_taken(void **state)
 {
     struct temp_store *temp = *state;

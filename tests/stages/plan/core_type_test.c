@@ -45,7 +45,7 @@ static void what_is_settled_stays(void **state)
 {
     char *argv[] = {NULL};
     (void)state;
-    /* Each of these would start this program again, without end, if it did anything. */
+    /* If one of these calls did anything, it would start this program again, without end. */
     assert_int_equal(setenv("OPENBLAS_CORETYPE", "Nehalem", 1), 0);
     core_type_settle(argv);
     assert_int_equal(setenv("OPENBLAS_CORETYPE", "", 1), 0);

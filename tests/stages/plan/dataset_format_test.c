@@ -1,4 +1,4 @@
-/* The rows of the input formats, and what the settings make of them. */
+/* The rows of the input formats, and the settings that use them. */
 #include "stages/plan/dataset_format.h"
 #include "stages/plan/setting_table.h"
 
@@ -33,7 +33,8 @@ static void settings_of_formats_are_those_that_some_format_reads(void **state)
                      by_format ? "no format reads it"
                                : "a row of format_list.h lists it, but its row in setting_table.c "
                                  "does not say DATASET_BY_FORMAT");
-        assert_true(!by_format || !spec->only_with); /* setting_matters() looks at one of them */
+        assert_true(!by_format || !spec->only_with); /* setting_matters() checks only one of the
+                                                      * two */
     }
 }
 
@@ -61,7 +62,7 @@ static void a_setting_matters_with_the_formats_that_read_it(void **state)
                   {"graphml", "ingest.labels", false},  {"generated", "ingest.nodes", true},
                   {"folder", "ingest.nodes", false},    {"folder", "ingest.split", true},
                   {"auto", "ingest.split_name", true},  {"auto", "ingest.label_columns", false},
-                  {"npz", "ingest.target_type", false}}; /* that one goes by ingest.relations */
+                  {"npz", "ingest.target_type", false}}; /* this one depends on ingest.relations */
     (void)state;
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
         const struct pipeline_settings settings = settings_of(trials[i].format);

@@ -104,13 +104,13 @@ static void weights_of_very_different_sizes_are_told(void **state)
     assert_non_null(strstr(text, "range from 10 to 10001"));
     assert_non_null(strstr(text, "`weight_scale: log` or `weight_scale: rank`"));
     assert_false(edge_use_weights_differ(&settings, &schema, &leaves, text));
-    settings.ingest.weight_scale = WEIGHTS_LOG; /* the range is that behind it */
+    settings.ingest.weight_scale = WEIGHTS_LOG; /* the range is that of the scaled weights */
     assert_true(edge_use_weights_differ(&settings, &schema, &reads, text));
     assert_null(strstr(text, "log"));
     settings.ingest.weight_scale = WEIGHTS_RANK;
     assert_false(edge_use_weights_differ(&settings, &schema, &reads, text));
     settings.ingest.weight_scale = WEIGHTS_AS_GIVEN;
-    schema = (struct dataset_schema){0}; /* of an earlier release */
+    schema = (struct dataset_schema){0}; /* as a dataset of an earlier release */
     assert_false(edge_use_weights_differ(&settings, &schema, &reads, text));
     assert_string_equal(text, "");
 }
@@ -125,12 +125,12 @@ static void what_the_sampler_draws_by_has_to_be_there(void **state)
     struct pipeline_settings settings = settings_of(LAYER_GAT, EDGE_CHOICE_AUTO);
     settings.sample.sampler = SAMPLER_TEMPORAL_NEIGHBOR;
     assert_fails(edge_use_check(&settings, &none, &use, &err), ERROR_INPUT,
-                 "sample.sampler is temporal_neighbor, which goes by edge times, but the graph has "
+                 "sample.sampler is temporal_neighbor, which reads edge times, but the graph has "
                  "none: expected a column \"time\" in the table of edges",
                  &err);
     schema = (struct dataset_schema){
         .feature_dim = 1, .negative_weight_count = 3, .first_negative_weight = "edges.csv:17"};
-    schema.edge_width.of[EDGE_TIME_F64] = 1; /* of an earlier release */
+    schema.edge_width.of[EDGE_TIME_F64] = 1; /* as a dataset of an earlier release */
     assert_ok(edge_use_check(&settings, &schema, &use, &err), &err);
     schema.edge_width.of[EDGE_TIME_F64] = 0;
     schema.edge_width.of[EDGE_TIME] = schema.edge_width.of[EDGE_WEIGHT] = 1;
@@ -141,13 +141,13 @@ static void what_the_sampler_draws_by_has_to_be_there(void **state)
     partly.lacks[1] = 1U << EDGE_TIME;
     partly.lacks[2] = 1U << EDGE_WEIGHT;
     assert_fails(edge_use_check(&settings, &partly, &use, &err), ERROR_INPUT,
-                 "which goes by edge times of all relations, but relation cites has none: add a "
+                 "which reads edge times of all relations, but relation cites has none: add a "
                  "column \"time\" to its table of edges, as others have, or write `sampler: "
                  "neighbor` below `sample:`",
                  &err);
     settings.sample.sampler = SAMPLER_WEIGHTED_NEIGHBOR;
     assert_fails(edge_use_check(&settings, &partly, &use, &err), ERROR_INPUT,
-                 "which goes by edge weights of all relations, but relation writes has none", &err);
+                 "which reads edge weights of all relations, but relation writes has none", &err);
     assert_fails(edge_use_check(&settings, &schema, &use, &err), ERROR_INPUT,
                  "edges.csv:17: the weight is below 0, as are 3 in all, and sample.sampler "
                  "weighted_neighbor",

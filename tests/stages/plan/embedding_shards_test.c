@@ -1,4 +1,5 @@
-/* Every row is in one shard, whatever the policy; which node types have rows, and what is wrong with settings of them. */
+/* Every row is in one shard, whatever the policy. Also which node types have rows, and which
+ * settings are refused. */
 #include "stages/plan/embedding_shards.h"
 
 #include "tests/support/test.h"
@@ -74,7 +75,7 @@ enum { TYPES = 3 };
 
 static const char type_names[TYPES][RELATION_NAME_SIZE] = {"paper", "author", "a:b"};
 static const uint32_t dims[TYPES] = {16, 0, 0};
-/* Of paper 4, 0, 1 and 9 nodes in a part, of author 6, 0, 0 and 10, of a:b 0, 0, 0 and 10. */
+/* Nodes in the four parts: paper 4, 0, 1 and 9; author 6, 0, 0 and 10; a:b 0, 0, 0 and 10. */
 static const uint32_t type_starts[PARTS * (TYPES + 1)] = {0,  4,  10, 10, 10, 10, 10, 10,
                                                           10, 11, 11, 11, 11, 20, 30, 40};
 

@@ -26,7 +26,7 @@ static void a_process_names_what_its_bits_depend_on(void **state)
             fail_msg("'%s' is not in '%s'", facts[i], text);
     assert_int_equal(text[strlen(text) - 1], '\n');
     environment_text(true, "Zen", portable);
-    assert_non_null(strstr(portable, "kernels 2\n")); /* on whatever processor */
+    assert_non_null(strstr(portable, "kernels 2\n")); /* the same on every processor */
 }
 
 static void what_differs_is_told(void **state)

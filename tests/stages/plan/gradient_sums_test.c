@@ -1,4 +1,5 @@
-/* Every slot is added once for each range, by a tree whose sums add at most so many things, in the order of slots. */
+/* Every slot is added once for each range, in the order of slots, by a tree whose sums add at most
+ * `fan_in` inputs. */
 #include "stages/plan/gradient_sums.h"
 
 #include "tests/support/test.h"
@@ -16,7 +17,7 @@ static struct schedule schedule_of(int32_t slots, int32_t ranges, int32_t fan_in
                              .fan_in = fan_in};
 }
 
-/* Slots below sum `number`, from *next on. */
+/* Walks through the slots below sum `number`, from *next on. */
 static void walk(const struct schedule *s, int32_t number, int32_t *next)
 {
     const struct gradient_sum sum = gradient_sum_at(s, 0, number);

@@ -37,7 +37,7 @@ static void ids_are_a_name_and_sixteen_digits_and_stay_what_they_are(void **stat
 {
     struct temp_store *t = *state;
     const struct pipeline_settings settings = settings_named("cora");
-    /* stored things are found by these: whoever changes them has IDENTITY_VERSION to raise */
+    /* Stored things are found by these ids. Whoever changes them must raise IDENTITY_VERSION. */
     assert_string_equal(partition_of(t, &settings), "cora-a9b1d99403048b13");
     assert_string_equal(run_of(t, &settings), "cora-5fa237e4970c0c59");
     assert_string_equal(identity_digits_of("a-b-0123"), "0123");
@@ -64,7 +64,7 @@ static void a_partition_is_of_its_dataset_its_settings_and_the_seed(void **state
     assert_ok(identity_partition(t->store, &usual, "cora-2", other, &t->err), &t->err);
     assert_string_not_equal(id, other);
     assert_ok(identity_partition(t->store, &usual, "citeseer-1", other, &t->err), &t->err);
-    assert_string_equal(id, other); /* the digits say what the dataset is */
+    assert_string_equal(id, other); /* the digits identify the dataset */
 }
 
 static void of_an_assignment_file_the_content_counts_and_no_seed(void **state)
@@ -140,7 +140,7 @@ static void outputs_are_told_apart_by_the_settings_of_inference(void **state)
     struct error err = {0};
     struct pipeline_settings settings = settings_named("cora");
     char tag[OUTPUTS_TAG_SIZE], other[OUTPUTS_TAG_SIZE];
-    settings.infer.weights = WEIGHTS_LAST; /* the version of the weights tells that */
+    settings.infer.weights = WEIGHTS_LAST; /* the version of the weights expresses that */
     assert_ok(identity_outputs_tag(&settings, tag, &err), &err);
     assert_string_equal(tag, "");
     settings.infer.embeddings = false;

@@ -1,4 +1,4 @@
-/* What each pass of a step does, and how many slots are on their way at once. */
+/* The work of each pass of a step, and the number of slots that are under way at once. */
 #include "stages/plan/chain.h"
 #include "stages/plan/layer_pipeline.h"
 

@@ -7,7 +7,7 @@
 
 enum { ROUNDS_MAX = 64 };
 
-/* Returns what is found in rounds of these losses, of one seed each, in epochs of `epoch` rounds,
+/* Returns the warnings for rounds of these losses, with one seed each, in epochs of `epoch` rounds,
  * after a snapshot of the loss `previous`. */
 static unsigned find(const double *loss, uint64_t count, uint64_t epoch, double previous)
 {
@@ -49,16 +49,19 @@ static void a_loss_that_grows_through_an_epoch_is_told(void **state)
     (void)state;
     assert_int_equal(find(grows, 8, 8, (double)NAN), LOSS_GROWS);
     assert_int_equal(find(grows, 8, 8, 0.9), LOSS_GROWS);
-    assert_int_equal(find(grows, 8, 8, 1.3), 0); /* at first it was lower than before */
+    assert_int_equal(find(grows, 8, 8, 1.3), 0); /* the loss began lower than that of the last
+                                                  * snapshot */
     assert_int_equal(find(ends_lower, 8, 8, 0.9), 0);
     assert_int_equal(find(barely, 4, 4, 0.99), 0);
-    assert_int_equal(find(falls_then_grows, 8, 4, (double)NAN), LOSS_GROWS); /* in the last epoch */
+    assert_int_equal(find(falls_then_grows, 8, 4, (double)NAN), LOSS_GROWS); /* only in the last
+                                                                              * epoch */
     assert_int_equal(find(falls_then_grows, 8, 8, (double)NAN), 0);
     assert_int_equal(find(one, 1, 1, (double)NAN), 0);
     assert_int_equal(find(one, 1, 1, 1.9), 0);
     assert_int_equal(find(one, 1, 1, 1.3), LOSS_GROWS);
     assert_int_equal(find(one, 1, 1, 0), 0);
-    assert_int_equal(find(small, 4, 4, (double)NAN), 0); /* a model that has learnt its nodes */
+    assert_int_equal(find(small, 4, 4, (double)NAN), 0); /* a model that has learnt its nodes by
+                                                          * heart */
 }
 
 static void rounds_without_seeds_say_nothing(void **state)

@@ -53,7 +53,7 @@ static void lines_are_json_with_the_numbers_of_rounds_and_snapshots(void **state
     json_writer_release(&log);
 }
 
-/* Snapshot `version` with two lines, the second of them the snapshot's own. */
+/* Stores snapshot `version` with two lines, of which the second is its own. */
 static void put_snapshot(struct temp_store *p, int64_t version, int64_t previous)
 {
     static const float value[1] = {1};
@@ -74,7 +74,7 @@ static void put_snapshot(struct temp_store *p, int64_t version, int64_t previous
     assert_ok(snapshot_put(p->store, run, &snapshot, &p->err), &p->err);
 }
 
-/* The file tells of exactly these snapshots; the list ends with 0. */
+/* Checks that the file has lines of exactly these snapshots; the list ends with 0. */
 static void check_file(struct temp_store *p, const int *versions)
 {
     char path[FILE_PATH_SIZE], expected[2048] = "";
@@ -116,10 +116,10 @@ static void known_lines_are_not_read_again(void **state)
     const struct metrics_lines known = {
         .after = 2, .version = 6, .text = text, .size = sizeof text - 1};
     put_snapshot(p, 2, -1);
-    /* what the file does not hold comes from the records before them */
+    /* Lines that the file lacks come from the records before the known lines. */
     assert_ok(metrics_log_update(p->store, run, 6, &known, &p->err), &p->err);
     check_file(p, both);
-    /* the file holds half of what is known: the rest is read */
+    /* The file has half of the known lines, so the rest is read. */
     remove_file(p);
     put_snapshot(p, 4, 2);
     put_snapshot(p, 6, 4);
@@ -138,7 +138,7 @@ static void the_file_grows_and_outlives_the_snapshots(void **state)
     update(p, 4);
     check_file(p, two);
     update(p, 4);
-    update(p, 2); /* a late worker takes nothing away */
+    update(p, 2); /* a late worker removes nothing */
     check_file(p, two);
     remove_snapshot(p, 2);
     put_snapshot(p, 6, 4);

@@ -1,4 +1,5 @@
-/* What a model's file says of the graph that it was trained on: as it was written, and refused where it is not. */
+/* The card in a model file, about the graph that the model was trained on: it reads back as
+ * written, and a wrong one is refused. */
 #include "common/base/memory.h"
 #include "stages/plan/model_card.h"
 
@@ -82,7 +83,7 @@ static void as_it_was_written(void **state)
     }
 }
 
-/* A card with `found` in the place of `good`. */
+/* Expects that a card with `found` in the place of `good` is refused. */
 static void refused(const char *good, const char *found, const char *said)
 {
     static const char whole[] =
@@ -131,7 +132,7 @@ static void what_is_wrong_is_named(void **state)
             "node_types: expected");
     refused("\"source\":0", "\"source\":1", "source: expected a whole number from 0 to 0");
     refused("\"target_type\":0", "\"target_type\":3", "target_type: expected");
-    refused("\"least,0\\n\"", "null", "does not say by what the model's features were scaled");
+    refused("\"least,0\\n\"", "null", "does not say how the model's features were scaled");
     refused("[1,2]", "[1]", "class_weights: expected a number for each class");
     refused("[1,2]", "[1,-2]", "class_weights: expected numbers of 0 or more");
 }

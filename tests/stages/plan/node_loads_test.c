@@ -1,4 +1,5 @@
-/* The table of what a run read of each node: what is written reads back, with any ids, and what does not fit is named. */
+/* The table of node loads: it reads back as written, with any ids, and a message names what does
+ * not fit. */
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "stages/plan/node_loads.h"

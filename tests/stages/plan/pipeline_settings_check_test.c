@@ -1,4 +1,5 @@
-/* Rules between settings: what goes with what, before anything is read. Of each setting by itself: pipeline_settings_test.c. */
+/* Rules between settings, checked before anything is read. pipeline_settings_test.c tests single
+ * settings. */
 #include "stages/plan/pipeline_settings.h"
 
 #include "tests/support/test.h"
@@ -18,7 +19,7 @@ static struct pipeline_settings defaults(void)
     return settings;
 }
 
-/* Before anything is read, by name; the others take them. */
+/* Methods that cannot use loads are refused by name, before anything is read. */
 static void measured_loads_go_with_methods_that_can_weigh_edges(void **state)
 {
     (void)state;
@@ -105,13 +106,14 @@ static void files_beside_an_edge_list_are_checked(void **state)
     }
 }
 
-/* Each way to share out the work goes with those that it does not exclude, and names the setting of one that it does. */
+/* Ways to share out work: those that exclude each other are refused with the name of a setting, and
+ * the others may be combined. */
 static void strategies_that_exclude_each_other_are_refused(void **state)
 {
     (void)state;
     struct error err = {0};
     static const struct {
-        const char *name, *value, *other, *other_value, *message; /* NULL: they go together */
+        const char *name, *value, *other, *other_value, *message; /* NULL: they may be combined */
     } pair[] = {
         {"train-step.pipeline", "layers", "aggregate.staleness", "1",
          "train-step.pipeline is layers, but aggregate.staleness is not 0"},
@@ -173,8 +175,8 @@ static void a_split_is_read_out_of_its_text(void **state)
     assert_int_equal(shares.percent[2], 30);
 }
 
-/* Each setting that some formats read is refused with a format that does not, and passes with one
- * that does; auto may be any. */
+/* A setting that only some formats read is refused with another format, and accepted with one of
+ * these, or with auto. */
 static void settings_that_a_format_does_not_read_are_refused(void **state)
 {
     (void)state;

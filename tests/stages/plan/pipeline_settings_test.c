@@ -167,7 +167,7 @@ static void a_number_may_be_the_most_there_is(void **state)
                  &err);
 }
 
-/* Settings that differ from every default, so that a field that is lost on the way shows. */
+/* Returns settings that differ from every default, so that a lost field shows. */
 static struct pipeline_settings unusual(void)
 {
     struct pipeline_settings settings = defaults();
@@ -260,10 +260,10 @@ static void an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect(v
     set(&settings, "aggregate.learning_rate=1e-3");
     set(&settings, "sample.fanouts=5,5");
     set(&settings, "infer.weights=last");
-    set(&settings, "train-step.dropout=0.50");         /* the default, in other words */
+    set(&settings, "train-step.dropout=0.50");         /* the default, written differently */
     set(&settings, "ingest.nodes=5000");               /* nothing is generated */
-    set(&settings, "partition.assignment=/somewhere"); /* nor read */
-    set(&settings, "aggregate.momentum=0.9");          /* nor moved */
+    set(&settings, "partition.assignment=/somewhere"); /* nothing is read from it */
+    set(&settings, "aggregate.momentum=0.9");          /* adam has no momentum */
     assert_string_equal(identity(&settings, SETTING_OF_TRAINING | SETTING_OF_TARGET),
                         "aggregate.learning_rate = 0.001\nsample.fanouts = 5,5\n");
     assert_string_equal(identity(&settings, SETTING_OF_OUTPUTS), "infer.weights = last\n");
@@ -276,8 +276,8 @@ static void an_identity_is_of_what_differs_from_the_defaults_and_has_an_effect(v
     assert_non_null(strstr(identity(&settings, SETTING_OF_TRAINING), "aggregate.momentum = 0.9"));
 }
 
-/* Events that see earlier held-out ones are another dataset than those of before the setting was
- * there, which did what it calls training. A text of that time does not name the setting. */
+/* With infer.history `all`, events that see earlier held-out ones make another dataset than before
+ * the setting existed. Older texts do not name the setting; they did what it calls training. */
 static void a_history_counts_where_events_are_learnt(void **state)
 {
     (void)state;
@@ -308,7 +308,7 @@ static void a_history_counts_where_events_are_learnt(void **state)
                                 "before", &err),
         &err);
     assert_int_equal(back.infer.history, HISTORY_TRAINING);
-    assert_ok(/* a path that has the words is not the setting */
+    assert_ok(/* a path that contains the words is not the setting */
               pipeline_settings_parse(
                   &back,
                   "ingest.task = link_prediction\ningest.edge_split = time 70/15/15\n"
@@ -331,9 +331,8 @@ static int64_t inner_in(const char *text)
                                         : back.train_step.layer.option.inner;
 }
 
-/* A norm or an activation inside gin makes another run than before train-step.inner was there. A
- * text of that time says `relu` by its silence. Where nothing but ReLU is to stand inside, ids
- * stay. */
+/* A norm or an activation inside gin makes another run than before train-step.inner existed. Older
+ * texts do not name the setting, which means `relu`. If only ReLU is inside, ids stay. */
 static void what_stands_inside_gin_counts_where_it_is_more_than_relu(void **state)
 {
     (void)state;
@@ -360,7 +359,7 @@ static void what_stands_inside_gin_counts_where_it_is_more_than_relu(void **stat
     assert_int_equal(inner_in("train-step.model = gin\n"), LAYER_INNER_AUTO);
 }
 
-/* train-step.layers does the same: an option that is its default is not written. */
+/* In train-step.layers, too, an option with its default is not written. */
 static void what_stands_inside_gin_counts_in_lists_as_well(void **state)
 {
     (void)state;
@@ -375,7 +374,8 @@ static void what_stands_inside_gin_counts_in_lists_as_well(void **state)
     assert_ok(pipeline_settings_text(&settings, text, &err), &err);
     assert_int_equal(inner_in(text), LAYER_INNER_AUTO);
     assert_int_equal(inner_in(of_before), LAYER_INNER_RELU);
-    assert_int_equal(inner_in(identity(&settings, ~0U)), LAYER_INNER_SAME); /* of a model's card */
+    assert_int_equal(inner_in(identity(&settings, ~0U)), LAYER_INNER_SAME); /* as in a model's
+                                                                             * card */
     set(&settings, "train-step.layers=[{kind: gin, norm: batch, inner: relu}, {kind: gin}]");
     assert_string_equal(identity(&settings, ~0U), of_before);
 }
@@ -390,7 +390,8 @@ static void every_setting_but_the_name_is_part_of_something(void **state)
         struct pipeline_settings settings = defaults();
         char value[64];
         const char *equals = strchr(spec->only_with, '=');
-        for (const char *at = equals + 1; *at; at += *at == ',') { /* known names of choices */
+        for (const char *at = equals + 1; *at; at += *at == ',') { /* names of choices must be
+                                                                    * known */
             const size_t size = strcspn(at, ",");
             (void)snprintf(value, sizeof value, "%.*s=%.*s", (int)(equals - spec->only_with),
                            spec->only_with, (int)size, at);
@@ -424,8 +425,8 @@ static void changes_are_told_from_and_to(void **state)
                               "checkpoint.keep 2 -> 0, and 1 more");
 }
 
-/* A list of files is one text, whose items are absolute; it comes back as it was from that text and
- * from --set. */
+/* A list of files is one text with absolute paths. It reads back the same from that text and from
+ * --set. */
 static void paths_may_be_a_list(void **state)
 {
     (void)state;
@@ -542,7 +543,7 @@ static void a_file_is_read_with_its_lines_and_paths(void **state)
     const char *path = temp_dir_write(&dir, "cora-full.yaml", good, sizeof good - 1);
     assert_ok(pipeline_settings_load(&settings, path, &err), &err);
     assert_int_equal(settings.epochs, 7);
-    assert_string_equal(settings.name, "cora-full"); /* of the file, when none is given */
+    assert_string_equal(settings.name, "cora-full"); /* named after the file if no name is given */
     assert_int_equal(settings.sample.fanouts.count, 3);
     assert_int_equal(settings.sample.fanouts.value[0], 15);
     assert_ok(file_path(expected, &err, "%s/raw/cora", dir.path), &err);
@@ -588,7 +589,7 @@ static void a_file_is_read_with_its_lines_and_paths(void **state)
     temp_dir_remove(&dir);
 }
 
-/* Relative, absolute, through a link, with and without what it names. */
+/* A path counts the same: relative, absolute, through a link, and whether or not it exists. */
 static void a_path_is_the_same_however_it_is_spelled(void **state)
 {
     (void)state;
@@ -615,7 +616,8 @@ static void a_path_is_the_same_however_it_is_spelled(void **state)
     assert_int_equal(chdir(dir.path), 0);
     set(&settings, "ingest.path=raw/cora");
     assert_string_equal(settings.ingest.path, raw);
-    set(&settings, "ingest.path=raw/none/../gone"); /* not there, and one path all the same */
+    set(&settings, "ingest.path=raw/none/../gone"); /* it does not exist, and is one path all the
+                                                     * same */
     (void)snprintf(expected, sizeof expected, "%s/raw/gone", dir.path);
     assert_string_equal(settings.ingest.path, expected);
     assert_int_equal(chdir(here), 0);

@@ -1,6 +1,7 @@
 /*
- * pretend_run - a run without work: a store and a queue of a few lines each stand in for the real ones, and a worker that does any queued
- * unit, dies, and loses records, so that thousands of runs can be played in random order. It defines the functions that chain.c calls.
+ * pretend_run - a run without work: a few lines each replace the store and the queue, and a worker
+ * does any queued unit, dies, and loses records, so that thousands of runs can be played in random
+ * order. It defines the functions that chain.c calls.
  *
  * Include it in one file of a test program.
  */
@@ -37,7 +38,7 @@ static uint64_t draw(uint64_t bound)
     return (z ^ (z >> 31)) % bound;
 }
 
-/* --- what stands in for storage and Redis --- */
+/* --- replacements of storage and Redis --- */
 
 struct name_set {
     char (*name)[KEY_SIZE];
@@ -57,7 +58,7 @@ static bool set_has(const struct name_set *set, const char *name)
     return set_find(set, name) != SIZE_MAX;
 }
 
-/* False when it was in. */
+/* Adds a name. Returns false if it was there. */
 static bool set_add(struct name_set *set, const char *name)
 {
     if (set_has(set, name))
@@ -81,16 +82,17 @@ enum { ROUNDS_MAX = 256 };
 struct pretend_run {
     struct schedule schedule;
     int64_t stop_at;      /* the version whose snapshot ends the run */
-    int64_t best_version; /* as that snapshot has it */
+    int64_t best_version; /* the best version, in that snapshot */
     struct name_set stored;
     int64_t snapshot_version;
     struct name_set queued;
     struct name_set waiting;  /* "<unit> <prerequisite that is done>" */
-    bool alive;               /* the queue has a life: completing works */
-    bool disturbed;           /* units run while a rebuild restores */
-    bool loses;               /* weights, with the queue */
-    bool breaks, keeps;       /* loses any records, with the queue; lets none go */
-    int64_t base[ROUNDS_MAX]; /* what was chosen */
+    bool alive;               /* the queue is alive: completing works */
+    bool disturbed;           /* units run during a rebuild */
+    bool loses;               /* loses weights, with the queue */
+    bool breaks, keeps;       /* `breaks`: loses any records, with the queue; `keeps`: prunes
+                               * nothing */
+    int64_t base[ROUNDS_MAX]; /* the versions that rounds chose */
     int works;
 };
 
@@ -170,7 +172,7 @@ enum error_code store_list(struct store *store, const char *prefix, store_visito
     return ERROR_NONE;
 }
 
-/* Choices are never lost here, so that no gradient is asked. */
+/* Choices are never lost here, so gradients are never asked. */
 enum error_code gradient_get(struct store *store, const char *run_id, int64_t round, int slot,
                              struct gradient *out, struct error *err)
 {
@@ -205,7 +207,7 @@ enum error_code round_base_get(struct store *store, const char *run_id, int64_t 
     return ERROR_NONE;
 }
 
-/* As store/queue/scripts/shared/advance.lua does it. */
+/* Advances a unit, like store/queue/scripts/shared/advance.lua. */
 static void advance(const char *unit, int64_t needed, const char *finished)
 {
     char entry[KEY_SIZE], prefix[KEY_SIZE];
@@ -270,7 +272,7 @@ static void prune_passes(int64_t round, int32_t slot)
     }
 }
 
-/* What the checkpoint stage prunes: the records of rounds before the snapshot. */
+/* Prunes what the checkpoint stage prunes: the records of rounds before the snapshot. */
 static void prune(int64_t version)
 {
     for (int64_t round = 0; round < version; round++)
@@ -292,7 +294,8 @@ static void prune(int64_t version)
         }
 }
 
-/* Weights that a step chooses, or that were chosen, are there; a snapshot that covers them has them. */
+/* Checks that the weights that a step chooses, or has chosen, are there. A snapshot that covers
+ * them holds them. */
 static void take_base(const struct unit *unit, int64_t snapshot)
 {
     struct error err = {0};
@@ -304,7 +307,7 @@ static void take_base(const struct unit *unit, int64_t snapshot)
         fail_msg("train-step/%" PRId64 " runs before weights %" PRId64, unit->round, base);
 }
 
-/* Some of the newest, with all that the queue knew. */
+/* Loses some of the newest weights, and the whole queue. */
 static void lose_weights(void)
 {
     struct error err = {0};
@@ -316,7 +319,8 @@ static void lose_weights(void)
         set_remove_at(&run.stored, set_find(&run.stored, key.text));
 }
 
-/* Some of what no snapshot covers yet, as a crash of the host may, with all that the queue knew. */
+/* Loses some records that no snapshot covers yet, as a crash of the host may, and the whole
+ * queue. */
 static void lose_any(void)
 {
     const int64_t from = run.snapshot_version > 0 ? run.snapshot_version : 0;
@@ -326,7 +330,7 @@ static void lose_any(void)
             continue;
         const bool is_of_round = unit_row_of(unit.kind)->line == LINE_ROUNDS && unit.round >= from;
         const bool is_seal = unit.kind == UNIT_SEAL_ROWS && unit.round > from;
-        const struct key choice = key_round_base("r", unit.round); /* cannot be made again */
+        const struct key choice = key_round_base("r", unit.round); /* it cannot be made again */
         if (strcmp(run.stored.name[i], choice.text) == 0)
             continue;
         if ((is_of_round && draw(20) == 0) || (is_seal && draw(2) == 0))
@@ -345,7 +349,8 @@ static bool has_slots(enum unit_kind kind, int64_t number)
     return found;
 }
 
-/* Rows of weights `version` are made of the newest seals that are there, and the gradients since (embedding_state.h). */
+/* Checks that the inputs of the rows of weights `version` are there: the newest sealed rows, and
+ * the gradients since (embedding_state.h). */
 static void expect_rows(int64_t version, bool is_sealed)
 {
     const struct schedule *s = &run.schedule;
@@ -360,7 +365,8 @@ static void expect_rows(int64_t version, bool is_sealed)
                      version, round);
 }
 
-/* The rule that keeps a run right: whoever works finds all that the unit waits for. */
+/* Does a unit. Checks the rule that keeps a run right: the worker finds every record that the unit
+ * waits for. */
 static void work(const struct unit *unit)
 {
     struct unit_list inputs = {0};
@@ -404,7 +410,8 @@ static void work(const struct unit *unit)
     }
 }
 
-/* Whoever misses the weights that were chosen gives the unit back, and it waits for more. */
+/* Returns whether the weights that were chosen are missing: the worker then gives the unit back,
+ * and it waits for more. */
 static bool misses_base(const struct unit *unit)
 {
     struct error err = {0};
@@ -440,7 +447,8 @@ static void hand_over(const struct unit *unit)
         set_remove_at(&run.queued, at);
 }
 
-/* Takes any queued unit; sometimes dies before it hands over, and the unit comes again. */
+/* Does any queued unit. Sometimes the worker dies before it hands over, and the unit comes
+ * again. */
 static void work_on_one(void)
 {
     struct unit unit = {0};
@@ -467,7 +475,7 @@ static void rebuild(bool wiped)
         if (run.loses)
             lose_weights();
         for (int i = 0; run.breaks && run.snapshot_version > 0 && i < 2; i++)
-            if (draw(4) == 0) /* set back: later snapshots stay */
+            if (draw(4) == 0) /* the run is set back, and later snapshots stay */
                 run.snapshot_version =
                     schedule_snapshot_before(&run.schedule, run.snapshot_version);
         if (run.breaks)
@@ -479,7 +487,7 @@ static void rebuild(bool wiped)
     run.alive = true;
 }
 
-/* Plays a run to its end. `rebuild_every`: one step in so many; 0: none. */
+/* Plays a run to its end. `rebuild_every`: rebuilds in one of so many steps; 0: never. */
 static void play(int rebuild_every, bool disturbed)
 {
     run.stored.count = 0;
@@ -497,7 +505,8 @@ static void play(int rebuild_every, bool disturbed)
         if (run.queued.count == 0 && (run.schedule.chooses_base || run.breaks) &&
             !state_now().finished)
             rebuild(
-                false); /* a step waits for weights that were chosen, and lost: as queue_watch does */
+                false); /* repairs, like queue_watch, a step that waits for chosen weights that are
+                         * lost */
     }
     run.loses = false;
     assert_true(state_now().finished);

@@ -35,13 +35,13 @@ static void what_stands_in_the_way_is_named(void **state)
     assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
                  "sample.metapath: in ends in venue, but the nodes that train are of type paper",
                  &err);
-    settings.sample.sampler = SAMPLER_DEFAULT;   /* which has no metapath */
-    settings.train_step.layer.option.blocks = 4; /* of 3 classes */
+    settings.sample.sampler = SAMPLER_DEFAULT;   /* this sampler has no metapath */
+    settings.train_step.layer.option.blocks = 4; /* does not divide the 3 classes */
     assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
                  "layer 2 of the model (rgcn): its 4 blocks do not divide the widths", &err);
     settings.train_step.layer.option.blocks = 0;
     settings.train_step.layer.kind = LAYER_GAT;
-    schema.edge_type_count = 3; /* without rev_writes nothing leads to authors */
+    schema.edge_type_count = 3; /* without rev_writes no relation leads to authors */
     assert_fails(relation_check(&settings, &schema, &err), ERROR_INVALID,
                  "declare the reverses of relations (add_reverse)", &err);
 }

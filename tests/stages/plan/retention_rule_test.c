@@ -32,16 +32,17 @@ static void the_oldest_that_is_kept_is_as_the_table_says(void **state)
         {3, 1, 2, 20, 6, 2, 2},    /* 2, 4 and 6 */
         {3, 1, 2, 20, 20, 16, 16}, /**/
         {1000000000, 1, 2, 20, 20, 0, 0},
-        {2, 1, 6, 20, 20, 18, 18},  /* the last stands apart: 6, 12, 18, 20 */
+        {2, 1, 6, 20, 20, 18, 18},  /* the last one is apart: 6, 12, 18, 20 */
         {3, 1, 6, 20, 20, 12, 12},  /**/
         {4, 1, 6, 20, 20, 6, 6},    /**/
         {5, 1, 6, 20, 20, 0, 0},    /**/
-        {2, 1, 40, 20, 20, 0, 0},   /* one snapshot, at the end */
+        {2, 1, 40, 20, 20, 0, 0},   /* a single snapshot, at the end */
         {1, 1, 40, 20, 20, 20, 20}, /**/
         {1, 2, 2, 20, 2, 2, 0},     /* epochs 0 and 1 share the batches of rounds 0 and 1 */
         {1, 2, 2, 20, 4, 4, 4},     /* epoch 2 begins a new pass */
-        {2, 2, 2, 20, 8, 6, 4},     /* round 6 is of epoch 3, whose batches are of rounds 4 and 5 */
-        {1, 3, 2, 20, 10, 10, 6},   /* epoch 5: pass of epoch 3 */
+        {2, 2, 2, 20, 8, 6, 4},     /* round 6 is in epoch 3, which uses the mini-batches of rounds
+                                     * 4 and 5 */
+        {1, 3, 2, 20, 10, 10, 6},   /* epoch 5 is in the pass that begins with epoch 3 */
         {1, 100, 2, 20, 20, 20, 0}, /* one pass for the whole run */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

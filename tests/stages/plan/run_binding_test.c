@@ -22,7 +22,7 @@ static struct pipeline_settings settings_with(const char *const *assignment)
 
 #define SETTINGS(...) settings_with((const char *const[]){__VA_ARGS__, NULL})
 
-/* What ingest and partition leave for these settings. */
+/* Stores what ingest and partition store for these settings. */
 static void put_partition(struct temp_store *t, const struct pipeline_settings *settings)
 {
     static const uint32_t book[] = {0, 3};
@@ -87,7 +87,7 @@ static void what_is_wanted_of_a_run_may_change(void **state)
     assert_false(run.settings.infer.embeddings);
     run_close(&run);
     assert_ok(run_join(t->store, &other, again, &t->err), &t->err);
-    /* what changes no byte a worker may be told otherwise */
+    /* A worker may have other settings that change no byte. */
     const struct pipeline_settings keep = SETTINGS("infer.embeddings=false", "checkpoint.keep=9");
     assert_ok(run_join(t->store, &keep, again, &t->err), &t->err);
 }
@@ -113,7 +113,7 @@ static void another_environment_is_refused_with_what_differs(void **state)
     run_close(&run);
 }
 
-/* How the input's path is spelled is settled when settings are read; two inputs are two. */
+/* Reading settings makes the input's path unique; two inputs have two refs. */
 static void settings_lead_to_what_they_made(void **state)
 {
     struct temp_store *t = *state;

@@ -23,7 +23,7 @@ static const struct partition_book book = {.id = "cora-0123456789abcdef",
                                            .valid_count = 1,
                                            .book = book_rows};
 
-struct trained { /* a model, as a snapshot has it */
+struct trained { /* a model, in the form of a snapshot */
     struct pipeline_settings settings;
     struct model *model;
     float *value;
@@ -31,7 +31,7 @@ struct trained { /* a model, as a snapshot has it */
     struct snapshot snapshot;
 };
 
-/* Names its weights in the settings, on a partition that is there. */
+/* Trains a model, and names its weights in settings for a partition that is there. */
 static void train(struct temp_store *t, struct trained *out)
 {
     struct key key;

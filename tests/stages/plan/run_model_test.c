@@ -44,7 +44,7 @@ static void data_without_features_or_labels_cannot_be_trained_on(void **state)
                  &err);
 }
 
-/* Papers with features, authors without any. */
+/* Returns papers with features and authors without any. */
 static struct partition_book a_typed_book(void)
 {
     static const char names[2][RELATION_NAME_SIZE] = {"paper", "author"};
@@ -81,8 +81,7 @@ static void relations_make_a_model_over_types(void **state)
     assert_true(model_is_typed(&model));
     assert_int_equal(model.hop_count, 2);
     assert_string_equal(model.parameter[0].name, "lin_dict.paper.weight");
-    assert_string_equal(model.parameter[2].name,
-                        "convs.0.weight"); /* authors are learnt as they are */
+    assert_string_equal(model.parameter[2].name, "convs.0.weight"); /* learnt rows need no matrix */
     assert_int_equal(model.parameter[2].dim[0], 3);
     assert_int_equal(model_output_dim(&model), 3);
     assign(&settings, "train-step.embedding", "8");
@@ -99,7 +98,7 @@ static void relations_make_a_model_over_types(void **state)
     assert_int_equal(model.config.types.relation_aggr, RELATION_AGGR_MEAN);
 }
 
-/* What is asked before there is a graph. */
+/* The shape is needed before there is a graph. */
 static void kinds_for_relations_have_a_shape(void **state)
 {
     static const char *const kinds[] = {"rgcn", "hgt", "rgat"};
@@ -138,7 +137,7 @@ static void bf16_is_refused_where_the_processor_has_none(void **state)
     assert_int_equal(error_exit_status(ERROR_INVALID), 78);
 }
 
-/* They export, infer and average: on any machine. */
+/* Such programs export, infer and average on any machine. */
 static void programs_that_do_not_train_compute_in_floats(void **state)
 {
     struct error err = {0};

@@ -1,4 +1,5 @@
-/* A run set back: what a snapshot brings back, and what has to wait for something that it does not. */
+/* Runs that are set back: what a snapshot restores, and which units must wait for what it cannot
+ * restore. */
 #include "common/base/memory.h"
 #include "stages/plan/run_rewind.h"
 #include "store/records/residual.h"
@@ -9,7 +10,7 @@
 static const char *const settings[] = {"epochs=3", "sample.batch_size=6",
                                        "sample.batches_per_round=3", NULL};
 
-/* A run that stands at the snapshot of version 2; all since its start is kept. */
+/* Begins a run at the snapshot of version 2 that keeps everything since its start. */
 static void begin(struct small_run *run, struct run_binding *binding, struct temp_store *temp)
 {
     small_run_init(run, temp->store, 20, 4, settings);
@@ -30,7 +31,8 @@ static bool has(struct small_run *run, struct key key)
     return found;
 }
 
-/* Loses these records of what it keeps, and sets the run back; the version that it stands at then. */
+/* Removes these records of what the run keeps, and sets the run back. Returns the version that it
+ * is set back to. */
 static int64_t rewind_kept(struct small_run *run, const struct run_binding *binding,
                            struct kept_rounds kept, const struct key *lost, size_t count)
 {
@@ -66,7 +68,8 @@ static void what_a_snapshot_holds_comes_back_from_it(void **state)
     memory_free(binding);
 }
 
-/* State 1 is made of round 0, and all behind it has to wait: weights 2 as well, whichever loss is looked at first. */
+/* State 1 is made from round 0, and everything after it has to wait, weights 2 as well, whichever
+ * loss is handled first. */
 static void what_waits_for_another_loss_does_not_come_back(void **state)
 {
     for (int first = 0; first < 2; first++) {
@@ -87,7 +90,8 @@ static void what_waits_for_another_loss_does_not_come_back(void **state)
     }
 }
 
-/* Where nothing says any more which weights round 0 was made from, another choice gives others: nothing of them stays. */
+/* If no record says which weights round 0 was made from, another choice gives other weights: so
+ * nothing made from them stays. */
 static void what_came_of_a_lost_choice_goes(void **state)
 {
     for (int told = 0; told < 2; told++) {
@@ -126,7 +130,8 @@ static void what_came_of_a_lost_choice_goes(void **state)
     }
 }
 
-/* What stands beside snapshot 2 when round 2 begins: weights 1, or the residuals of the rounds before. */
+/* Stores, or removes, what must be beside snapshot 2 when round 2 begins: weights 1, or the
+ * residuals of the rounds before. */
 static void put_beside(struct small_run *run, const struct schedule *s, bool is_there)
 {
     static const float rest[2] = {1, 2};
@@ -140,7 +145,7 @@ static void put_beside(struct small_run *run, const struct schedule *s, bool is_
                       &run->err);
 }
 
-/* Snapshot 2 has the best weights, and is older than what the run keeps. */
+/* Snapshot 2 has the best weights, and is older than the records that the run keeps. */
 static void a_run_is_not_set_back_to_a_snapshot_that_was_kept_for_its_weights(void **state)
 {
     for (int trial = 0; trial < 4; trial++) {
@@ -167,7 +172,7 @@ static void a_run_is_not_set_back_to_a_snapshot_that_was_kept_for_its_weights(vo
     }
 }
 
-/* The pruner was killed before it had let mini-batch 1 go. */
+/* The pruner was killed before it removed mini-batch 1. */
 static void what_the_run_does_not_keep_is_no_loss(void **state)
 {
     struct small_run run;

@@ -1,4 +1,4 @@
-/* What is right for one sampler and wrong for another. */
+/* Settings that are right for one sampler and wrong for another. */
 #include "stages/plan/pipeline_settings.h"
 
 #include "tests/support/test.h"
@@ -7,7 +7,7 @@ enum { SETTINGS_MAX = 4 };
 
 static const struct {
     const char *set[SETTINGS_MAX][2];
-    const char *message; /* NULL: it is fine */
+    const char *message; /* NULL: they are accepted */
 } trials[] = {
     {{{"sample.sampler", "cluster_gcn"}, {"sample.clusters", "4"}}, NULL},
     {{{"sample.sampler", "cluster_gcn"}, {"sample.clusters", "5"}},

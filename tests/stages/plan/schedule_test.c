@@ -37,7 +37,7 @@ static void counts_rounds_and_slots(void **state)
     assert_int_equal(s.batches_per_epoch, 5);
     assert_int_equal(s.rounds_per_epoch, 3);
     assert_int_equal(s.round_count, 9);
-    assert_int_equal(s.evaluation_slot_count, 2); /* of 4096 nodes each */
+    assert_int_equal(s.evaluation_slot_count, 2); /* slots of 4096 nodes each */
     for (int64_t round = 0; round < 9; round++) {
         assert_int_equal(schedule_slot_count(&s, round), round % 3 == 2 ? 1 : 2);
         assert_int_equal(schedule_epoch(&s, round), round / 3);
@@ -45,7 +45,7 @@ static void counts_rounds_and_slots(void **state)
     }
 }
 
-/* Three rounds an epoch, of which the last has one slot. */
+/* Three rounds an epoch; the last one has one slot. */
 static void residuals_go_from_a_slot_to_its_next_round(void **state)
 {
     (void)state;
@@ -74,7 +74,7 @@ static void residuals_go_from_a_slot_to_its_next_round(void **state)
     assert_int_equal(schedule_oldest_residual(&none, 3), 3);
 }
 
-/* Four parts. */
+/* The partition has four parts. */
 static void an_epoch_of_clusters_has_each_part_once(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void an_epoch_of_clusters_has_each_part_once(void **state)
         differs |= schedule_shuffled_part(&s, epoch, 0) != schedule_shuffled_part(&s, 0, 0);
     }
     assert_true(differs);
-    settings.sample.option.clusters = 9; /* more than there are: all of them */
+    settings.sample.option.clusters = 9; /* more than there are parts: all of them */
     assert_int_equal(schedule_of(&settings, 45, 0).batches_per_epoch, 1);
 }
 
@@ -117,8 +117,8 @@ static void a_small_dataset_makes_one_short_batch(void **state)
     assert_int_equal(count, 7);
 }
 
-/* A run of inference alone ends where its weights do, and trains and validates nothing; on a graph without any
- * training nodes, too. */
+/* A run of inference alone ends where its weights end, and trains and validates nothing; also on a
+ * graph without training nodes. */
 static void imported_weights_end_the_schedule(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void imported_weights_end_the_schedule(void **state)
                  &err);
 }
 
-/* Each epoch takes each position of its order once, and each order has each training node once. */
+/* Each epoch has each position of its order once, and each order has each training node once. */
 static void every_epoch_visits_every_training_node_once(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void a_reused_pass_serves_each_batch_once_an_epoch(void **state)
 {
     (void)state;
     const struct pipeline_settings settings = settings_of(6, 3, 2, 3);
-    const struct schedule s = schedule_of(&settings, 20, 0); /* 7 batches, 4 rounds an epoch */
+    const struct schedule s = schedule_of(&settings, 20, 0); /* 7 mini-batches, 4 rounds an epoch */
     int moved = 0;
     for (int64_t epoch = 0; epoch < 6; epoch++) {
         int used[7] = {0};
@@ -269,7 +269,7 @@ static void no_round_to_come_needs_an_older_round_than_the_oldest(void **state)
     }
 }
 
-/* Which weights for which round. */
+/* Tests which weights a round starts from. */
 static void a_round_starts_from_weights_that_many_rounds_old(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void a_staleness_above_the_snapshot_interval_is_refused(void **state)
     settings.aggregate.staleness.value = 3;
     assert_ok(schedule_init(&s, &settings, 10, 0, 1, &err), &err);
     assert_int_equal(s.rounds_per_epoch, 3);
-    assert_int_equal(s.run_ahead, 7); /* of the rounds that train ahead, too */
+    assert_int_equal(s.run_ahead, 7); /* counts the rounds that train ahead, too */
     settings.aggregate.staleness.value = 7;
     assert_fails(schedule_init(&s, &settings, 10, 0, 1, &err), ERROR_INVALID,
                  "aggregate.staleness is 7, but a snapshot is made every 3 rounds: expected at "
@@ -323,7 +323,7 @@ static void refuses_what_cannot_be_scheduled(void **state)
                  "100000000000 rounds, expected at most 4294967295", &err);
 }
 
-/* What is refused, and what the message says there is. */
+/* Expects that a unit is refused, with a message that says which units exist. */
 static void assert_refused(const struct schedule *s, const char *name, int64_t weights_version,
                            const char *expected)
 {

@@ -43,7 +43,8 @@ static void a_list_of_maps_is_read_by_the_rows_of_its_items(void **state)
     assert_int_equal(settings.list.item[1].kind, 0);
     assert_int_equal(settings.list.item[1].hidden, 64); /* the row's default */
     assert_true(settings.list.item[1].bias);
-    assert_ok(assign(&settings, "[{kind: wide}]", &err), &err); /* nothing of before is left */
+    assert_ok(assign(&settings, "[{kind: wide}]", &err), &err); /* no item of the earlier value is
+                                                                 * left */
     assert_int_equal(settings.list.count, 1);
     assert_int_equal(settings.list.item[0].hidden, 64);
 }
@@ -54,7 +55,7 @@ static void text_has_what_differs_from_the_defaults_and_has_an_effect(void **sta
     static const char *const texts[][2] = {
         {"[]", "[]"},
         {"[{kind: plain, hidden: 64}]", "[{kind: plain}]"},
-        {"[{rate: 0.1, kind: plain}]", "[{kind: plain}]"}, /* rate is of wide ones */
+        {"[{rate: 0.1, kind: plain}]", "[{kind: plain}]"}, /* only items of kind wide have a rate */
         {"[{sizes: '3, 4', kind: wide, rate: 0.10}, {kind: plain, bias: false}]",
          "[{kind: wide, rate: 0.10000000000000001, sizes: [3,4]}, {kind: plain, bias: false}]"},
         {"[{\"kind\": \"wide\", \"hidden\": 7}]", "[{kind: wide, hidden: 7}]"},
@@ -87,7 +88,7 @@ static void what_is_wrong_is_named_by_line_and_place(void **state)
         {"list:\n  - kind: plain\n  - {}\n", "p.yaml:3: list[1] has no kind, which must be given"},
         {"list:\n  - kind: plain\n    hiden: 3\n",
          "p.yaml:3: list[0]: unknown setting 'hiden'; did you mean 'hidden'?"},
-        {"list: [{kind:plain}]\n", "unknown setting 'kind:plain'; YAML wants a blank behind"},
+        {"list: [{kind:plain}]\n", "unknown setting 'kind:plain'; YAML needs a blank after"},
         {"list: [{zzzzzzz: 1}]\n", "p.yaml:1: list[0]: unknown setting 'zzzzzzz'"},
         {"list:\n  - kind: plain\n    hidden: 0\n",
          "p.yaml:3: list[0].hidden is '0', expected whole numbers from 1 to 100"},

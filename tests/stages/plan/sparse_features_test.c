@@ -10,7 +10,7 @@ enum { NODES = 700, DIM = 40 };
 
 #define PARTITION "partition-1"
 
-static const uint32_t book[] = {0, 100, NODES}; /* the rows looked at lie in both parts */
+static const uint32_t book[] = {0, 100, NODES}; /* the rows that are read are in both parts */
 
 static void put_shards(struct store *store, const float *feature)
 {
@@ -50,7 +50,8 @@ static bool detect(struct store *store, uint64_t budget_bytes)
     return mostly_zero;
 }
 
-/* Every `step`-th element of the first 256 rows is not zero, and all of the others. */
+/* Makes every `step`-th element of the first 256 rows nonzero, and all elements of the other rows.
+ * Returns what is detected. */
 static bool detect_share(struct temp_store *temp, size_t step)
 {
     float *feature = memory_alloc((size_t)NODES * DIM, sizeof *feature);

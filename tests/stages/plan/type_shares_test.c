@@ -1,4 +1,5 @@
-/* Budgets of node types: what fits is whole, what does not has less than all of its rows. */
+/* Budgets of node types: a type that fits is held whole, and one that does not fit gets less than
+ * all of its rows. */
 #include "stages/plan/type_shares.h"
 
 #include "tests/support/test.h"
@@ -24,7 +25,7 @@ static void of_more_the_smallest_that_fit_half(void **state)
 {
     (void)state;
     expect((uint64_t[]){50, 10, 30}, 80, (uint64_t[]){40, 10, 30});
-    expect((uint64_t[]){50, 10, 31}, 80, (uint64_t[]){49, 10, 30}); /* less than all */
+    expect((uint64_t[]){50, 10, 31}, 80, (uint64_t[]){49, 10, 30}); /* less than all rows */
     expect((uint64_t[]){90, 90, 90}, 80, (uint64_t[]){80, 80, 80});
     expect((uint64_t[]){40, 40, 1}, 80, (uint64_t[]){39, 39, 1});
 }

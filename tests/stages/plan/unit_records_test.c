@@ -1,4 +1,5 @@
-/* The keys of every kind of unit lead back to it, and its numbers are those at which it has units. */
+/* The keys of every kind of unit lead back to the unit, and its numbers are those at which it has
+ * records. */
 #include "stages/plan/chain.h"
 #include "stages/plan/unit_records.h"
 #include "stages/plan/units/unit_row.h"
@@ -8,9 +9,9 @@
 
 #include <string.h>
 
-static const char run_id[] = "20261122"; /* no number of a unit, though it looks like one */
+static const char run_id[] = "20261122"; /* it looks like the number of a unit, but is none */
 
-/* Two passes of two epochs of three rounds; the last round of an epoch has a slot less. */
+/* Two passes of two epochs of three rounds; the last round of an epoch has one slot less. */
 static const struct schedule schedule = {
     .batches_per_epoch = 11,
     .batches_per_round = 4,
@@ -44,7 +45,7 @@ static void keys_lead_back(const struct unit *unit)
     }
 }
 
-/* All numbers of its line, or 0. */
+/* Tests all numbers of a kind's line, or 0. */
 static void every_key_leads_back_to_its_unit(void **state)
 {
     (void)state;
@@ -85,13 +86,14 @@ static void what_no_unit_makes_is_none(void **state)
             fail_msg("%s is taken for a unit's", keys[i]);
 }
 
-/* Each pass of each slot once, as the pruner and who looks for what is missing go through them. */
+/* Each pass of each slot comes once, as the pruner and the search for missing records go through
+ * them. */
 static void layers_of_a_round_are_counted_with_their_slots(void **state)
 {
     (void)state;
     bool seen[5][4] = {{false}};
     struct schedule whole = schedule;
-    assert_int_equal(unit_count_at(&schedule, UNIT_STEP_LAYER, 2), 4 * 3); /* a slot less */
+    assert_int_equal(unit_count_at(&schedule, UNIT_STEP_LAYER, 2), 4 * 3); /* one slot less */
     assert_int_equal(unit_count_at(&schedule, UNIT_STEP_LAYER, 1), 4 * 4);
     for (int32_t i = 0; i < 16; i++) {
         struct error err = {0};
@@ -104,7 +106,7 @@ static void layers_of_a_round_are_counted_with_their_slots(void **state)
     assert_int_equal(unit_count_at(&whole, UNIT_STEP_LAYER, 1), 0);
 }
 
-/* What lies at `number` of a kind's line, and is no unit of the run. */
+/* Returns whether the run has a unit at `number` of a kind's line. */
 static bool is_of_run(enum unit_kind kind, int64_t number)
 {
     const struct unit unit = unit_at(&schedule, kind, number, 0);
@@ -133,7 +135,8 @@ static void numbers_are_those_that_have_units(void **state)
     }
 }
 
-/* The pruner takes a record by its place among the keys. */
+/* The pruner takes a record by its index among the keys, so both kinds must have the same
+ * records. */
 static void who_begins_a_line_makes_the_same_records(void **state)
 {
     (void)state;
@@ -158,7 +161,7 @@ static bool is_below(const char *key, const char *folder)
     return strncmp(key, below.text, size) == 0 && key[size] == '/';
 }
 
-/* Whoever removes the folder of a kind removes its records and no others. */
+/* Code that removes the folder of a kind must remove its records and no others. */
 static void a_folder_has_the_records_of_one_kind(void **state)
 {
     (void)state;
@@ -192,11 +195,13 @@ static void what_goes_with_a_snapshot_is_of_its_version_or_of_none(void **state)
         if (row->is_beside_snapshot)
             assert_true(row->line == LINE_NONE || row->line == LINE_VERSIONS);
     }
-    /* Mini-batches of validation, what they measured, rows of embeddings, and counts of walks. */
+    /* The four kinds: mini-batches of validation, evaluations, rows of embeddings, counts of
+     * walks. */
     assert_int_equal(kinds, 4);
 }
 
-/* A kind of record that store/backends/tiered_keys.c does not know costs a request to what is far away, each round. */
+/* For a kind of record that store/backends/tiered_keys.c does not know, each round would make a
+ * request to the slow store. */
 static void what_rounds_make_is_for_a_fast_store(void **state)
 {
     (void)state;

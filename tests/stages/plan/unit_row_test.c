@@ -1,4 +1,4 @@
-/* Every kind of unit says all that is asked of it; names and options tell kinds apart. */
+/* Every kind of unit has all that its row must have; names and options tell kinds apart. */
 #include "stages/engine/stage_list.h"
 #include "stages/plan/chain.h"
 #include "stages/plan/units/unit_row.h"
@@ -25,11 +25,12 @@ static void every_row_is_whole(void **state)
         assert_true(is_stage(row->stage));
         const bool is_of_run = row->check != NULL;
         assert_true(is_of_run == (row->output != NULL) && is_of_run == (row->is_covered != NULL));
-        if (!is_of_run) /* nothing waits for it in the queue */
+        if (!is_of_run) /* the queue has nothing that waits for it */
             assert_true(!row->waits_for && !row->sets_free && row->line == LINE_NONE);
-        if (row->recomputable) /* by its record alone */
+        if (row->recomputable) /* its record alone shows that it is done */
             assert_null(row->artifact);
-        if (row->has_layer) /* those of inference are of one version, others say how many they are */
+        if (row->has_layer) /* units of inference have one version; other rows say how many layers
+                             * there are */
             assert_true((row->line == LINE_WEIGHTS) == !row->layer_count);
         else
             assert_null(row->layer_count);
@@ -51,7 +52,8 @@ static void names_and_options_tell_them_apart(void **state)
             if (same(one->stage, other->stage))
                 assert_false(same(one->replay_option, other->replay_option));
         }
-    for (int i = 0; i < STAGE_COUNT; i++) { /* each stage has what is meant without an option */
+    for (int i = 0; i < STAGE_COUNT; i++) { /* each stage has a kind that replay takes without an
+                                             * option */
         bool found = false;
         for (enum unit_kind kind = first; kind < UNIT_KIND_COUNT; kind++)
             found = found || (same(unit_row_of(kind)->stage, stage_list[i].name) &&

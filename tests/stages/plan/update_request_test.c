@@ -1,4 +1,4 @@
-/* Files of an update as options say them: one as it is, several as a list. */
+/* Files of an update from options: a single one as it is, several as a list. */
 #include "stages/plan/update_request.h"
 
 #include "tests/support/test.h"
@@ -51,7 +51,8 @@ static void what_fits_no_list_is_refused(void **state)
                  "together are longer than 1024 bytes; a pattern", &err);
 }
 
-/* Up to the last byte, and the text is as it was where the next does not fit. */
+/* A list may fill its text to the last byte, and a file that does not fit leaves the text
+ * unchanged. */
 static void a_list_is_full_at_its_size(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* Tests of the words for columns of edges: those of ingest.edge_label and of
- * ingest.edge_columns. */
+/* The words for columns of edges: those of ingest.edge_label and of ingest.edge_columns. */
 #include "stages/tables/edge_words.h"
 
 #include "tests/support/test.h"

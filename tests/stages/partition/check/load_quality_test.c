@@ -1,4 +1,4 @@
-/* What parts are worth by what was read, of four nodes whose numbers can be counted by hand. */
+/* The quality of parts by what was read, for four nodes whose numbers can be counted by hand. */
 #include "stages/partition/check/load_quality.h"
 
 #include "tests/support/small_dataset.h"
@@ -9,7 +9,8 @@ static void edges_count_as_often_as_they_were_sampled(void **state)
 {
     struct temp_store *t = *state;
     static const uint32_t source[] = {0, 0, 1, 3}, target[] = {1, 2, 2, 2};
-    /* Sampled: into node 1 100 times of one edge, into node 2 10 times of each of three. */
+    /* One edge ends at node 1 and was sampled 100 times; three end at node 2 and were sampled 10
+     * times each. */
     uint32_t reads[] = {4, 1, 3, 0};
     uint32_t edge_cost[] = {LOAD_LEAST, LOAD_LEAST + 100, LOAD_LEAST + 10, LOAD_LEAST};
     const struct measured_loads loads = {.load = reads, .edge_cost = edge_cost, .load_sum = 8};
@@ -19,8 +20,8 @@ static void edges_count_as_often_as_they_were_sampled(void **state)
         uint64_t least, most;
         double efficiency;
     } cases[] = {
-        {{0, 0, 1, 1}, 20.0 / 130, 3, 5, 0.8},  /* 0 -> 2, 1 -> 2 */
-        {{0, 1, 1, 0}, 120.0 / 130, 4, 4, 1.0}, /* 0 -> 1, 0 -> 2, 3 -> 2 */
+        {{0, 0, 1, 1}, 20.0 / 130, 3, 5, 0.8},  /* cut: 0 -> 2, 1 -> 2 */
+        {{0, 1, 1, 0}, 120.0 / 130, 4, 4, 1.0}, /* cut: 0 -> 1, 0 -> 2, 3 -> 2 */
         {{0, 0, 0, 1}, 10.0 / 130, 0, 8, 0.5},
     };
     struct dataset_schema schema;

@@ -13,7 +13,8 @@ static float weight[EDGES];
 static int64_t edge_time[EDGES];
 static uint16_t edge_type[EDGES];
 
-/* A partition of a dataset with everything, its book open and its check passing. */
+/* Makes a partition of a dataset that has everything, opens its book and expects the check to
+ * pass. */
 static void make_partition(struct temp_store *t, enum task_kind task, struct dataset_schema *schema,
                            struct partition_book *book)
 {
@@ -59,7 +60,7 @@ static enum error_code check_it(struct temp_store *t, const struct dataset_schem
     return rc;
 }
 
-/* The dataset changes behind the partition's back: in `section` of its record `what`. */
+/* Changes the dataset after it was partitioned: one element in `section` of its record `what`. */
 static void change_dataset(struct temp_store *t, const char *what, const char *section,
                            enum element_type type, size_t at, const void *value)
 {
@@ -90,7 +91,7 @@ static void a_change_of_any_edge_is_noticed(void **state)
     const char *chunk = "edges/0000000000";
     make_partition(t, TASK_SINGLE_LABEL, &schema, &book);
     assert_ok(check_it(t, &schema, &book), &t->err);
-    /* the first source of some row becomes node 0, so that the row still ascends */
+    /* The first source of some row becomes node 0, so the row still ascends. */
     struct edge_chunk before;
     size_t row = 0;
     assert_ok(edge_chunk_get(t->store, "checked-1", 0, &before, &t->err), &t->err);
@@ -124,12 +125,13 @@ static void a_change_of_features_labels_or_splits_is_noticed(void **state)
     struct temp_store *t = *state;
     static const float feature = 0.5F;
     static const int32_t label = 4;
-    static const uint32_t node = 5; /* instead of 4, which v % 4 put among the training nodes */
+    static const uint32_t node = 5; /* instead of 4, which is a training node by v % 4 */
     struct dataset_schema schema;
     struct partition_book book;
     make_partition(t, TASK_SINGLE_LABEL, &schema, &book);
     change_dataset(t, "splits", "train", ELEMENT_U32, 1, &node);
-    assert_true(check_it(t, &schema, &book) == ERROR_CORRUPT); /* also in two splits */
+    assert_true(check_it(t, &schema, &book) == ERROR_CORRUPT); /* the node is then in two splits,
+                                                                * which is refused, too */
     change_dataset(t, "splits", "train", ELEMENT_U32, 1, &(uint32_t){3});
     assert_fails(check_it(t, &schema, &book), ERROR_CORRUPT, "of split 0 is node", &t->err);
     change_dataset(t, "splits", "train", ELEMENT_U32, 1, &(uint32_t){4});

@@ -78,7 +78,8 @@ static void figures_agree_with_a_count_by_hand(void **state)
     partition_quality_release(&quality);
 }
 
-/* Replicas, and edges where they are, of a vertex cut; edge e is in part e % 3, so that one part has none. */
+/* A vertex cut: replicas, and edges in their parts. Edge e is in part e % 3, so one part has
+ * none. */
 static void figures_of_a_vertex_cut_agree_with_a_count_by_hand(void **state)
 {
     (void)state;
@@ -130,13 +131,15 @@ static void figures_of_a_vertex_cut_agree_with_a_count_by_hand(void **state)
     partition_quality_release(&quality);
 }
 
-/* --- random graphs with relations, beside a reference that keeps a table of everything --- */
+/* --- random graphs with relations, compared with a reference that keeps tables of everything
+ * --- */
 
 enum { NODES_MOST = 60, EDGES_MOST = 200, PARTS_MOST = 6, TYPES = 2, RELATIONS = 3, GRAPHS = 200 };
 
 static const uint16_t relation_source[RELATIONS] = {0, 0, 1};
 
-/* Nodes of a part are consecutive over both types here: figures do not look at the types of targets. */
+/* Nodes of a part are consecutive over both types here: the figures do not depend on the types of
+ * targets. */
 struct random_case {
     struct dataset_schema schema;
     int part_count;
@@ -145,7 +148,7 @@ struct random_case {
     uint32_t source[RELATIONS][EDGES_MOST], target[RELATIONS][EDGES_MOST];
 };
 
-/* Type 0 has the first half of the nodes. Parts may be empty, relations too. */
+/* Draws a case. Type 0 has the first half of the nodes. Parts and relations may be empty. */
 static void draw_case(uint64_t seed, struct random_case *c)
 {
     const struct random_stream stream = random_stream_of(seed, RANDOM_GENERATOR, 1, 0, 0);
@@ -188,7 +191,7 @@ static int case_part_of(const struct random_case *c, uint32_t node)
     return part;
 }
 
-/* The rows of one part and relation, by looking at every edge for every node. */
+/* Returns the rows of one part and relation, by looking at every edge for every node. */
 static struct topology_arrays rows_of(const struct random_case *c, int part, uint32_t r,
                                       uint64_t *row_start, uint32_t *neighbor)
 {
@@ -223,7 +226,8 @@ static void measure(const struct random_case *c, bool backwards, struct partitio
     }
 }
 
-/* One entry a part and node, and one a relation, part and node. */
+/* Compares the figures with tables: one entry for each part and node, and one for each relation,
+ * part and node. */
 static void assert_figures_of(const struct random_case *c, const struct partition_report *report)
 {
     bool halo[PARTS_MOST][NODES_MOST + 1] = {0};
@@ -284,7 +288,7 @@ static void figures_of_random_graphs_with_relations_agree_with_tables(void **sta
             without_edges += report->relation[r].edges == 0;
         partition_quality_release(&quality);
     }
-    assert_true(cut > 0 && without_edges > 0); /* the graphs drawn are worth the name */
+    assert_true(cut > 0 && without_edges > 0); /* the drawn graphs cover these cases */
 }
 
 static void one_part_has_no_cut_and_no_halo(void **state)

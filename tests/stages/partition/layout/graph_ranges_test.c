@@ -1,4 +1,5 @@
-/* Graphs stay whole, parts have nearly the same nodes, and nodes of a graph come to stand side by side. */
+/* Graphs stay whole, parts have nearly equal numbers of nodes, and the nodes of a graph become
+ * consecutive. */
 #include "common/base/random.h"
 #include "stages/partition/layout/graph_ranges.h"
 
@@ -8,7 +9,7 @@ enum { GRAPHS = 50, NODES = 700 };
 
 static uint32_t graph_of[NODES], part[NODES];
 
-/* Nodes of graphs of unlike sizes, in any order; each graph has one. */
+/* Makes graphs of unlike sizes, with nodes in any order; each graph has a node. */
 static struct graph_index make_graphs(uint64_t seed)
 {
     const struct random_stream stream = random_stream_of(seed, RANDOM_GENERATOR, 0, 0, 0);

@@ -1,4 +1,5 @@
-/* Rows of the parts of a vertex cut: each edge once, in the part that it was given, in order, with all that belongs to it. */
+/* Rows of the parts of a vertex cut: each edge is once in the part that it was given, in order,
+ * with its columns. */
 #include "common/base/memory.h"
 #include "stages/partition/layout/held_rows.h"
 #include "stages/partition/layout/renumbering.h"
@@ -15,7 +16,7 @@ static uint32_t source_node[EDGES], target_node[EDGES], master[NODES];
 static float weight[EDGES];
 static uint16_t edge_part[EDGES]; /* in the order of the dataset's rows */
 
-/* A directed graph with repeats; weights say which edge it is. Part 3 gets nothing. */
+/* Makes a directed graph with repeats. The weight of an edge is its number. Part 3 gets no edge. */
 static void make_dataset(struct store *store, struct dataset_schema *schema,
                          struct renumbering *renumbering)
 {

@@ -9,7 +9,7 @@ enum { NODES = 60, EDGES = 400 };
 
 static uint32_t source_node[EDGES], target_node[EDGES];
 
-/* linked[a][b]: edges from a to b that were found, less those that are there. */
+/* linked[a][b]: the number of edges from a to b that were found, less the number in the graph. */
 struct found {
     int source[NODES][NODES], target[NODES][NODES];
     uint32_t next;
@@ -73,7 +73,7 @@ static void both_ends_of_every_edge_are_met_within_any_budget(void **state)
 {
     struct temp_store *t = *state;
     const struct dataset_schema schema = make_dataset(t->store);
-    /* all at once; windows of half, of some nodes, of one */
+    /* Budgets: all at once; windows of half of the nodes, of some, of one. */
     static const uint64_t budgets[] = {1 << 20, 1600, 800, 400};
     for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
         struct neighbor_walk walk;

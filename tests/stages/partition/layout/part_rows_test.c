@@ -16,7 +16,8 @@ static float weight[EDGES];
 static int64_t edge_time[EDGES];
 static uint16_t edge_type[EDGES];
 
-/* A directed graph with repeats, weights, times and types, in seven parts of dataset order. */
+/* Makes a directed graph with repeats, weights, times and types, in seven parts in the order of the
+ * dataset. */
 static void make_dataset(struct store *store, struct dataset_schema *schema,
                          struct renumbering *renumbering)
 {
@@ -44,7 +45,7 @@ static void make_dataset(struct store *store, struct dataset_schema *schema,
     assert_ok(renumbering_init(renumbering, part_of, NODES, PARTS, &err), &err);
 }
 
-/* Each edge of the dataset is found once in the row of its target, with all that belongs to it. */
+/* Checks that each edge of the dataset is once in the row of its target, with its columns. */
 static void check_part(const struct topology_arrays *part, const struct numbering *numbering,
                        bool *found)
 {

@@ -26,7 +26,8 @@ static void parts_own_ranges_in_dataset_order_at_first(void **state)
 static void breadth_first_goes_from_hubs_along_in_edges(void **state)
 {
     (void)state;
-    /* nodes 10 .. 15; the row of 12 is the longest: 11, 14, outside ones; 14 has 10; 13 and 15 remain */
+    /* Nodes 10 .. 15: the row of 12 is the longest and has 11, 14 and nodes outside; 14 has 10; 13
+     * and 15 remain. */
     static const uint64_t row_start[] = {0, 0, 1, 5, 5, 7, 8};
     static const uint32_t neighbor[] = {12, 3, 11, 14, 40, 9, 10, 15};
     static const uint32_t expected[] = {2, 1, 4, 0, 5, 3};
@@ -87,7 +88,7 @@ static void ordering_keeps_parts_and_does_not_depend_on_the_budget(void **state)
         if (b == 0)
             memcpy(first, r.to_dataset, sizeof first);
         assert_memory_equal(r.to_dataset, first, sizeof first);
-        for (int p = 0; p < PARTS; p++) /* the hub of a part stands first */
+        for (int p = 0; p < PARTS; p++) /* the hub of a part comes first */
             for (uint32_t i = r.book[p]; i < r.book[p + 1]; i++)
                 assert_true(in_degree[r.to_dataset[i]] <= in_degree[r.to_dataset[r.book[p]]]);
         renumbering_release(&r);

@@ -1,4 +1,5 @@
-/* Graphs made smaller: clusters within their bound, weights that are the edges between them; and the parts of a large graph by it. */
+/* Smaller graphs: clusters keep their bound and weights count the edges between clusters. Also the
+ * parts of a large graph that are found through a smaller one. */
 #include "common/base/memory.h"
 #include "stages/partition/methods/coarse_graph.h"
 #include "store/records/edge_chunk.h"
@@ -17,7 +18,7 @@ static void open_graph(struct store *store)
     assert_ok(undirected_graph_build(store, &graph.schema, &whole, &err), &err);
 }
 
-/* Every pair of clusters is counted by hand. */
+/* Counts the edges between every pair of clusters by hand, and compares. */
 static void check_weights(const struct coarse_graph *coarse)
 {
     const size_t n = coarse->node_count;
@@ -37,7 +38,7 @@ static void check_weights(const struct coarse_graph *coarse)
             uint32_t *expected = &between[c * n + (uint32_t)coarse->neighbor[e]];
             assert_true(*expected > 0);
             assert_int_equal(coarse->weight[e], *expected);
-            *expected = 0; /* once alone */
+            *expected = 0; /* each pair of clusters may come only once */
             entries++;
         }
     }
@@ -83,7 +84,7 @@ static void clusters_are_of_one_community(void **state)
             most = of_group[g] > most ? of_group[g] : most;
         pure += most;
     }
-    assert_true(pure > COMMUNITY_NODES * 2 / 3); /* at random: an eighth and some */
+    assert_true(pure > COMMUNITY_NODES * 2 / 3); /* by chance it would be an eighth and some */
     coarse_graph_release(&coarse);
     undirected_graph_release(&whole);
 }
@@ -107,9 +108,10 @@ static void memory_that_runs_out_leaves_nothing_behind(void **state)
 }
 
 enum { RING_NODES = 132000, RING_EDGES = RING_NODES * 6, RING_GROUP = 50 };
-static const size_t ring_ends = (size_t)2 * RING_EDGES; /* edges both ways */
+static const size_t ring_ends = (size_t)2 * RING_EDGES; /* edges in both directions */
 
-/* Groups on a ring, an edge of each node to the next of them: more nodes than the eigenvectors of a whole graph are found for. */
+/* Sets the ends of an edge. Groups are on a ring, with an edge from each group to the next. There
+ * are more nodes than the limit for eigenvectors of a whole graph. */
 static void end_of(uint32_t edge, uint32_t *from, uint32_t *to)
 {
     const struct random_stream stream = random_stream_of(5, RANDOM_GENERATOR, 0, 0, 0);
@@ -125,7 +127,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Both directions, by target and then source. */
+/* Writes both directions, by target and then source. */
 static void write_ring(struct store *store, uint64_t *row_start, uint32_t *neighbor)
 {
     uint64_t *pair = calloc(ring_ends, sizeof *pair);
@@ -179,7 +181,7 @@ static void a_large_graph_is_cut_by_its_smaller_one(void **state)
     for (uint32_t v = 0; v < RING_NODES; v++)
         for (uint64_t e = row_start[v]; e < row_start[v + 1]; e++)
             cut += part[v] != part[neighbor[e]];
-    assert_true(cut * 20 < ring_ends); /* hashed nodes: three in four */
+    assert_true(cut * 20 < ring_ends); /* hashed nodes would cut three in four */
     free(row_start);
     free(neighbor);
     free(degree);

@@ -1,4 +1,5 @@
-/* communities - a graph of groups of nodes, dense inside and sparse between, and a request to cut it. */
+/* communities - a graph of groups of nodes, dense inside and sparse between them, and a request to
+ * partition it. */
 #ifndef TESTS_STAGES_PARTITION_METHODS_COMMUNITIES_H
 #define TESTS_STAGES_PARTITION_METHODS_COMMUNITIES_H
 
@@ -27,8 +28,9 @@ struct communities {
     struct pipeline_settings settings;
 };
 
-/* Node v is of group v % GROUPS, so that ranges of nodes know nothing of groups; 3 in 4 edges stay inside. Every fifth node
- * is for training. `undirected`: each edge is there both ways. */
+/* Makes the graph. Node v is in group v % GROUPS, so that ranges of nodes do not find the groups; 3
+ * in 4 edges stay inside. Every fifth node is for training. `undirected`: each edge is there in
+ * both directions. */
 static inline void communities_make(struct communities *c, struct store *store, bool undirected,
                                     int64_t parts)
 {
@@ -86,7 +88,7 @@ static inline double communities_cut(const struct communities *c, const uint32_t
     return (double)cut / (double)c->edge_count;
 }
 
-/* The most by the least that a part has: of nodes; of training nodes. */
+/* Returns the largest number of nodes of a part divided by the smallest; or of training nodes. */
 static inline double communities_balance(const struct communities *c, const uint32_t *part,
                                          bool of_train)
 {

@@ -1,4 +1,4 @@
-/* The methods that embed nodes: on a graph whose groups they should find, within bounds that are strict. */
+/* Methods that embed nodes, on a graph whose groups they should find, within strict bounds. */
 #include "common/base/memory.h"
 #include "stages/partition/layout/assignment.h"
 #include "stages/partition/methods/embedded_parts.h"
@@ -20,7 +20,7 @@ static void groups_are_found_within_strict_bounds(void **state)
         assert_ok(methods[m]->assign(&request, part, &t->err), &t->err);
         assert_true(communities_balance(&graph, part, false) <= 1.05);
         assert_true(communities_balance(&graph, part, true) <= 1.05);
-        /* groups alone cut 1/4 * 7/8 = 0.22, a hash 7/8 */
+        /* The groups themselves cut 1/4 * 7/8 = 0.22, a hash 7/8. */
         assert_true(communities_cut(&graph, part) < 0.26);
         assert_ok(methods[m]->assign(&request, again, &t->err), &t->err);
         assert_memory_equal(part, again, sizeof part);
@@ -33,7 +33,7 @@ static void clusters_of_rows_become_parts(void **state)
     static float row[COMMUNITY_NODES * 4];
     communities_make(&graph, t->store, true, 4);
     const struct partition_request request = communities_request(&graph, t->store);
-    /* two groups to a corner, so that each part is two groups */
+    /* Two groups share a corner, so that each part is two groups. */
     for (size_t v = 0; v < COMMUNITY_NODES; v++)
         for (size_t c = 0; c < 4; c++)
             row[v * 4 + c] = (v % GROUPS / 2 == c ? 3.0F : 0.1F) + (float)(v % 7) / 100;
@@ -81,11 +81,12 @@ static void an_allocation_that_fails_is_said(void **state)
     }
 }
 
-/* Two cliques of six and an edge between: rows of a clique point the same way, those of the other do not. */
+/* Two cliques of six with an edge between them: rows of one clique point the same way, and those of
+ * the other do not. */
 static void walks_tell_cliques_apart(void **state)
 {
     (void)state;
-    enum { HALF = 6, ALL = 2 * HALF + 1, DIM = 8 }; /* and a node without edges */
+    enum { HALF = 6, ALL = 2 * HALF + 1, DIM = 8 }; /* the last is a node without edges */
     int32_t row_start[ALL + 1] = {0}, neighbor[ALL * HALF];
     float row[ALL * DIM];
     struct error err = {0};

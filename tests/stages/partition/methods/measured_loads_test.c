@@ -1,4 +1,5 @@
-/* Parts that go by what a run read: what edges cost, what is balanced, and that both come out better than without. */
+/* Parts by measured loads: what edges cost, what is balanced, and that both get better than without
+ * loads. */
 #include "stages/plan/node_loads.h"
 
 #include "tests/stages/partition/methods/communities.h"
@@ -17,7 +18,8 @@ static const char *write_loads(struct temp_store *t, const char *text)
     return temp_dir_write(&t->dir, "loads.csv", text, strlen(text));
 }
 
-/* 0 -> 1, 0 -> 2, 1 -> 2, 3 -> 2; as `undirected` each both ways. */
+/* Makes a dataset with the edges 0 -> 1, 0 -> 2, 1 -> 2, 3 -> 2; if `undirected` each in both
+ * directions. */
 static struct dataset_schema four_nodes(struct temp_store *t, bool undirected)
 {
     static const uint32_t source[] = {0, 0, 1, 3, 1, 2, 2, 2}, target[] = {1, 2, 2, 2, 0, 0, 1, 3};
@@ -43,7 +45,8 @@ static void an_edge_costs_what_was_sampled_of_it(void **state)
         write_loads(t, "node,reads,remote,edges\n0,7,0,0\n1,4,1,2\n2,0,0,12\n3,1,0,2\n");
     const struct dataset_schema directed = four_nodes(t, false), undirected = four_nodes(t, true);
 
-    /* 16 edges were sampled, of 4: the mean is 4 times. Of the in-edge of node 1 it was twice, of each of node 2 4 times. */
+    /* 16 reads of 4 edges: the mean is 4. The in-edge of node 1 was sampled twice, each one of node
+     * 2 4 times. */
     assert_ok(measured_loads_read(path, t->store, &directed, one_way, &loads, &t->err), &t->err);
     assert_int_equal(loads.load_sum, 12);
     assert_int_equal(loads.load[0], 7);
@@ -53,7 +56,7 @@ static void an_edge_costs_what_was_sampled_of_it(void **state)
     assert_int_equal(loads.edge_cost[3], LOAD_LEAST); /* it has no in-edge */
     measured_loads_release(&loads);
 
-    /* Both ways together there are 4 edges, too. */
+    /* With both directions together there are 4 edges, too. */
     assert_ok(measured_loads_read(path, t->store, &undirected, both_ways, &loads, &t->err),
               &t->err);
     assert_int_equal(loads.edge_cost[0], LOAD_LEAST);
@@ -76,7 +79,7 @@ static void reads_are_scaled_to_what_metis_can_add(void **state)
     assert_int_equal(loads.load[0], loads.load[1]);
     assert_int_equal(loads.load[2], 0);
     assert_int_equal(loads.load[3], 1);
-    for (int v = 0; v < 4; v++) /* nothing was sampled: all edges alike */
+    for (int v = 0; v < 4; v++) /* nothing was sampled, so all edges cost the same */
         assert_int_equal(loads.edge_cost[v], LOAD_LEAST);
     measured_loads_release(&loads);
 }
@@ -95,7 +98,8 @@ static void times_weigh_in_the_place_of_reads(void **state)
     assert_int_equal(loads.edge_cost[2], LOAD_LEAST + LOAD_ONE);
     measured_loads_release(&loads);
 
-    /* An hour of each: what METIS cannot add becomes less, in the same proportions. */
+    /* Loads of an hour each are too large for METIS to add, so they are scaled down in the same
+     * proportions. */
     path = write_loads(t, "node,reads,remote,edges,nanoseconds\n0,7,0,0,7200000000000\n"
                           "1,4,1,2,3600000000000\n2,0,0,12,0\n3,1,0,2,1\n");
     assert_ok(measured_loads_read(path, t->store, &schema, in_degree, &loads, &t->err), &t->err);
@@ -126,7 +130,8 @@ static void a_table_of_another_graph_is_named_with_the_setting(void **state)
 
 /* --- parts --- */
 
-/* What hot nodes read, 50 times the others, and sampled. Hot is every fifth node of each group, or two groups of the eight. */
+/* Writes and reads loads in which hot nodes are read, and sampled, 50 times as often as others. Hot
+ * is every fifth node of each group, or two of the eight groups. */
 static void measure(struct temp_store *t, bool by_group, struct measured_loads *loads)
 {
     struct node_loads table = {0};
@@ -145,7 +150,7 @@ static void measure(struct temp_store *t, bool by_group, struct measured_loads *
     node_loads_release(&table);
 }
 
-/* The most of a part by the mean. */
+/* Returns the largest load of a part by the mean. */
 static double balance_of_reads(const struct measured_loads *loads)
 {
     uint64_t reads[64] = {0}, most = 0;
@@ -157,7 +162,7 @@ static double balance_of_reads(const struct measured_loads *loads)
     return (double)(most * parts) / (double)loads->load_sum;
 }
 
-/* The share of what was sampled that goes from part to part. */
+/* Returns the share of the sampled edges that lead from part to part. */
 static double cost_of_cut(const struct measured_loads *loads)
 {
     uint64_t cut = 0, all = 0;
@@ -186,7 +191,7 @@ static void what_was_read_is_balanced(void **state)
             assert_ok(methods[m]->assign(&request, part, &t->err), &t->err);
             const double after = balance_of_reads(&loads);
             assert_true(before >
-                        1.9); /* two parts of the four have a hot group each, or one has both */
+                        1.9); /* two of the four parts have a hot group each, or one has both */
             assert_true(after < (m == 0 ? 1.05 : 1.5));
             assert_true(communities_balance(&graph, part, false) < 1.2);
             assert_ok(methods[m]->assign(&request, again, &t->err), &t->err);
@@ -214,7 +219,7 @@ static void metis_does_not_cut_what_is_sampled_often(void **state)
     }
 }
 
-/* One stream of linear deterministic greedy, written down plainly, without bounds in its way. */
+/* One stream of linear deterministic greedy, written down plainly, without the bounds. */
 static void a_stream_weighs_neighbors_by_what_edges_cost(void **state)
 {
     struct temp_store *t = *state;
@@ -236,7 +241,7 @@ static void a_stream_weighs_neighbors_by_what_edges_cost(void **state)
             double most = -1;
             for (uint64_t e = 0; e < graph.edge_count; e++) {
                 const uint32_t u = graph.source[e], w = graph.target[e];
-                const uint64_t half = both ? LOAD_ONE / 4 : LOAD_ONE / 2; /* both ways: of each */
+                const uint64_t half = both ? LOAD_ONE / 4 : LOAD_ONE / 2; /* one direction of two */
                 if (u != w && (u == v || w == v) && u <= v && w <= v)
                     neighbors[part[u == v ? w : u]] += half + loads.edge_cost[w];
             }

@@ -7,7 +7,7 @@
 
 enum { NODES_MAX = 400 };
 
-/* A symmetric graph from edges, by a matrix. */
+/* Makes a symmetric graph from edges, by a matrix. */
 static struct undirected_graph make_graph(uint32_t node_count, uint32_t edge_count,
                                           const uint32_t *source, const uint32_t *target)
 {
@@ -59,7 +59,8 @@ static void two_parts_of_the_karate_club_are_its_factions(void **state)
         factions[v] = karate_faction[v];
         same += (part[v] == part[0]) == (karate_faction[v] == karate_faction[0]);
     }
-    /* the split of the club cuts 11 friendships or so; one or two members stand between */
+    /* The split of the club cuts about 11 friendships; one or two members are between the
+     * factions. */
     assert_in_range(same, KARATE_NODE_COUNT - 3, KARATE_NODE_COUNT);
     assert_in_range(cut_of(&graph, part), 1, cut_of(&graph, factions) + 1);
 }
@@ -156,7 +157,8 @@ static void a_bad_graph_never_reaches_metis(void **state)
                  &err);
 }
 
-/* Two rings of 60 nodes with chords, one of each type, joined by one edge: nodes alone would be cut between them. */
+/* Two rings of 60 nodes with chords, one for each type, joined by one edge: without types the cut
+ * would be between the rings. */
 static void every_type_is_balanced(void **state)
 {
     (void)state;
@@ -177,7 +179,7 @@ static void every_type_is_balanced(void **state)
     const struct undirected_graph graph = make_graph(2 * RING, edges, source, target);
     struct metis_request request = {.graph = &graph, .part_count = 2, .seed = 1};
     assert_ok(metis_partition(&request, part, &err), &err);
-    assert_in_range(cut_of(&graph, part), 1, 1); /* a ring each */
+    assert_in_range(cut_of(&graph, part), 1, 1); /* each part is a ring */
     request.type = type;
     assert_ok(metis_partition(&request, part, &err), &err);
     for (uint32_t v = 0; v < 2 * RING; v++)

@@ -1,4 +1,4 @@
-/* The methods that stream: on graphs whose groups they should find, within bounds that are strict. */
+/* Methods that stream, on graphs whose groups they should find, within strict bounds. */
 #include "common/base/memory.h"
 #include "stages/partition/layout/assignment.h"
 #include "stages/partition/methods/majority_rule.h"
@@ -33,7 +33,7 @@ static void bounds_of_nodes_and_training_nodes_are_strict(void **state)
                             assignment_check(part, COMMUNITY_NODES, (uint32_t)parts[i], &t->err),
                             &t->err);
                         assert_true(communities_balance(&graph, part, false) <= 1.05);
-                        /* 400 training nodes: 23 or 24 of 17 parts */
+                        /* 400 training nodes in 17 parts: 23 or 24 in each */
                         assert_true(communities_balance(&graph, part, true) <= 1.05);
                     }
         }
@@ -52,7 +52,7 @@ static void restreaming_finds_the_groups_that_one_stream_does_not(void **state)
             graph.settings.partition.passes = 10;
             assert_ok(streams[m]->assign(&request, part, &t->err), &t->err);
             const double often = communities_cut(&graph, part);
-            /* groups alone cut 1/4 * 7/8 = 0.22, a hash 7/8 */
+            /* The groups themselves cut 1/4 * 7/8 = 0.22, a hash 7/8. */
             assert_true(once < 0.75);
             assert_true(often < 0.40);
             assert_true(often < once * 0.8);
@@ -82,13 +82,14 @@ static void the_same_request_gives_the_same_parts_in_any_budget(void **state)
             graph.settings.partition.order = order;
             request.budget_bytes = 1 << 28;
             assert_ok(streams[m]->assign(&request, part, &t->err), &t->err);
-            request.budget_bytes = 40000; /* the targets of edges take 64,000 */
+            request.budget_bytes = 40000; /* the targets of edges need 64,000 */
             assert_ok(streams[m]->assign(&request, again, &t->err), &t->err);
             assert_memory_equal(part, again, sizeof part);
         }
 }
 
-/* Stanton and Kliot's rule, written down plainly, for one stream of an undirected graph without bounds in its way. */
+/* The rule of Stanton and Kliot, written down plainly, for one stream of an undirected graph,
+ * without the bounds. */
 static void one_stream_is_what_the_paper_says(void **state)
 {
     struct temp_store *t = *state;

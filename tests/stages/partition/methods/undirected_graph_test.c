@@ -65,7 +65,7 @@ static void a_directed_graph_becomes_symmetric_without_loops_and_repeats(void **
     }
 }
 
-/* Whatever stands between two nodes, either way, each of its edges once, and 1. */
+/* The cost of a pair of nodes is the sum of its edges in both directions, each once, plus 1. */
 static void edges_cost_both_ways_what_they_cost_together(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void edges_cost_both_ways_what_they_cost_together(void **state)
     assert_ok(dataset_schema_get(store, dataset.id, &schema, &err), &err);
     assert_ok(undirected_graph_build(store, &schema, &graph, &err), &err);
     assert_ok(undirected_graph_set_cost(&graph, store, &schema, cost, &err), &err);
-    /* 0: 1, 2; 1: 0; 2: 0 */
+    /* Rows: 0: 1, 2; 1: 0; 2: 0. */
     static const int32_t wanted[] = {1 + 3 + 2, 1 + 2, 1 + 3 + 2, 1 + 2};
     assert_int_equal(graph.row_start[3], 4);
     assert_memory_equal(graph.edge_cost, wanted, sizeof wanted);
@@ -115,7 +115,7 @@ static void costs_stay_within_what_metis_can_add(void **state)
         sum += graph.edge_cost[e];
     }
     assert_in_range(sum, INT32_MAX / 4, INT32_MAX);
-    assert_true(graph.edge_cost[0] > graph.edge_cost[1]); /* 0-1 above 0-2 */
+    assert_true(graph.edge_cost[0] > graph.edge_cost[1]); /* 0-1 costs more than 0-2 */
     undirected_graph_release(&graph);
 }
 
@@ -153,7 +153,7 @@ static void a_dataset_that_calls_itself_undirected_and_is_not_is_noticed(void **
     assert_ok(dataset_schema_get(store, dataset.id, &schema, &err), &err);
     assert_ok(undirected_graph_build(store, &schema, &graph, &err), &err);
     assert_fails(undirected_graph_check(&graph, &err), ERROR_CORRUPT,
-                 "the edge between nodes 2 and 1 stands in one direction only", &err);
+                 "the edge between nodes 2 and 1 is there in one direction only", &err);
     undirected_graph_release(&graph);
 }
 
@@ -172,8 +172,8 @@ static void what_metis_must_not_see_is_named(void **state)
         {{0, 2, 1, 2}, {1, 2, 0}, "row 1 ends before it starts"},
         {{0, 2, 3, 4}, {2, 1, 0, 0}, "neighbours of node 0 do not ascend"},
         {{0, 2, 4, 4}, {1, 1, 0, 0}, "neighbours of node 0 do not ascend"},
-        {{0, 1, 1, 1}, {1}, "nodes 0 and 1 stands in one direction only"},
-        {{0, 1, 2, 3}, {1, 2, 0}, "stands in one direction only"},
+        {{0, 1, 1, 1}, {1}, "nodes 0 and 1 is there in one direction only"},
+        {{0, 1, 2, 3}, {1, 2, 0}, "is there in one direction only"},
     };
     struct error err = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

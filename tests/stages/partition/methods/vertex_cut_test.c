@@ -1,4 +1,5 @@
-/* Vertex cuts: each rule against the same written down plainly, edges and replicas against each other, masters in bounds. */
+/* Vertex cuts: each rule is compared with the same rule written down plainly, edges with replicas,
+ * and masters with their bounds. */
 #include "stages/partition/layout/assignment.h"
 #include "stages/partition/methods/hash_partitioner.h"
 #include "stages/partition/methods/vertex_cut.h"
@@ -11,10 +12,10 @@
 enum { PARTS_MAX = 17, RULES = 4 };
 
 static struct communities graph;
-/* Edges as the dataset has them: by target, then source. */
+/* Edges in the order of the dataset: by target, then source. */
 static uint32_t source[2 * COMMUNITY_EDGES], target[2 * COMMUNITY_EDGES];
 static uint32_t degree[COMMUNITY_NODES];
-static bool has[COMMUNITY_NODES][PARTS_MAX]; /* naive replicas */
+static bool has[COMMUNITY_NODES][PARTS_MAX]; /* replicas by the plain rule */
 static uint64_t load[PARTS_MAX];
 
 static int compare(const void *a, const void *b)
@@ -117,7 +118,7 @@ static uint64_t extreme_load(uint32_t parts, bool most)
     return found;
 }
 
-/* All edges between the two nodes of edge `e`. */
+/* Places all edges between the two nodes of edge `e`. */
 static void put_naive(uint64_t e, uint32_t p, bool *placed)
 {
     has[source[e]][p] = has[target[e]][p] = true;
@@ -129,7 +130,7 @@ static void put_naive(uint64_t e, uint32_t p, bool *placed)
         }
 }
 
-/* The order in which the edges come, of the cut's own saying, and once each. */
+/* Lists the edges in the order of the cut's pass, and checks that each comes once. */
 static void list_order(const struct partition_request *request, uint64_t *order)
 {
     static bool seen[2 * COMMUNITY_EDGES];
@@ -154,7 +155,8 @@ static void list_order(const struct partition_request *request, uint64_t *order)
     vertex_cut_release(&cut);
 }
 
-/* Scores that differ by rounding alone may fall either way: then the program's choice is followed. */
+/* Scores that differ by rounding alone may decide either way: then the test follows the program's
+ * choice. */
 static void the_highest_score_of_hdrf_takes_the_edge(void **state)
 {
     struct temp_store *t = *state;
@@ -187,7 +189,7 @@ static void the_highest_score_of_hdrf_takes_the_edge(void **state)
     }
 }
 
-/* The parts of nodes by clusters, as the header of two_phase_cut.c says. */
+/* Finds the parts of nodes by clusters, as the header of two_phase_partitioner.c describes. */
 static void naive_clusters(uint32_t parts, const uint64_t *order, uint32_t *home,
                            uint64_t *volume_of)
 {
@@ -287,7 +289,8 @@ static void two_phases_place_edges_by_their_clusters(void **state)
     vertex_cut_release(&cut);
 }
 
-/* Edges inside a part of Fennel's are there; what is left goes by HDRF, which is tested above. */
+/* Edges inside one of Fennel's parts are in that part; HDRF places the others, and is tested
+ * above. */
 static void edges_inside_fennels_parts_are_in_them(void **state)
 {
     struct temp_store *t = *state;
@@ -306,11 +309,12 @@ static void edges_inside_fennels_parts_are_in_them(void **state)
         elsewhere += cut.edge_part[e] != home[source[e]];
     }
     assert_true(inside > graph.edge_count / 2);
-    assert_true(elsewhere * 50 < inside); /* of a part that was full */
+    assert_true(elsewhere * 50 < inside); /* the part was full */
     vertex_cut_release(&cut);
 }
 
-/* Both directions, and repeats: else a row that is put together would not be in order. */
+/* All edges between two nodes, in both directions, must be in one part: otherwise a merged row
+ * would not be in order. */
 static void edges_between_two_nodes_are_in_one_part(void **state)
 {
     struct temp_store *t = *state;
@@ -357,8 +361,8 @@ static double replicas_of(const struct vertex_cut *cut)
     return replicas;
 }
 
-/* Edges at random, both directions together: each of a node's d edges is in any of k parts alike, so it has
- * k (1 - (1 - 1 / k)^d) replicas. */
+/* With edges placed at random, both directions together, each of a node's d edges is in any of k
+ * parts with equal chance, so the node has k (1 - (1 - 1 / k)^d) replicas on average. */
 static void rules_that_look_make_fewer_replicas_than_edges_at_random(void **state)
 {
     struct temp_store *t = *state;
