@@ -79,10 +79,9 @@ struct walk_norm;
 /* Tables made once from the whole graph, if the row of the sampler asks for them (sampler.h). All
  * draws share them. */
 struct graph_knowledge {
-    const uint64_t *is_training; /* a bit for each node of the graph */
-    const struct node_chances
-        *chances; /* by the rule of the sampler's row: node_chances_tables() of them */
-    const struct walk_norm *walk_norm; /* NULL: nothing was counted */
+    const uint64_t *is_training;        /* a bit for each node of the graph */
+    const struct node_chances *chances; /* node_chances_tables() of the row's rule */
+    const struct walk_norm *walk_norm;  /* NULL: nothing was counted */
 };
 
 /* The inputs of the draw of one mini-batch. */
@@ -98,10 +97,9 @@ struct neighbor_request {
     const struct excluded_edges *excluded; /* of the seeds; NULL: none */
     edge_choice choose; /* for rows longer than the fan-out; NULL: uniformly, none twice */
     bool wants_degree;
-    bool wants_weight_sum; /* of a topology with weights */
-    bool wants_ends;       /* with named relations: end_degree and sums (mini_batch.h) */
-    unsigned
-        edge_columns; /* bits of enum edge_column; columns that the topology lacks are left out */
+    bool wants_weight_sum;     /* of a topology with weights */
+    bool wants_ends;           /* with named relations: end_degree and sums (mini_batch.h) */
+    unsigned edge_columns;     /* bits of enum edge_column; a missing column is left out */
     bool wants_edge_positions; /* instead of edge features (mini_batch.h) */
     struct time_limits times;
     uint32_t draw_count;  /* number of draws, for a unit of draws (enum sampler_unit) */
