@@ -58,13 +58,11 @@ struct neighbor_sampler {
     uint32_t relation;
     struct relation_rows *rows;
     const struct excluded_edges *excluded; /* excluded edges of the seeds' rows; NULL: none */
-    uint32_t excluded_at,
-        excluded_end;          /* next excluded edge of the relation, and the end of them */
-    uint64_t other_edges;      /* number of edges in the other relations */
+    uint32_t excluded_at, excluded_end;    /* next excluded edge of the relation, and their end */
+    uint64_t other_edges;                  /* number of edges in the other relations */
     struct row_block block[2]; /* the current one, and the next, whose row starts are prefetched */
     uint32_t item[BLOCK_ROWS], length[BLOCK_ROWS]; /* of the rows that are drawn from */
-    uint32_t position[BLOCK_GROUPS][DISTINCT_LANES_COUNT_MAX]
-                     [DISTINCT_LANES]; /* drawn in those rows */
+    uint32_t position[BLOCK_GROUPS][DISTINCT_LANES_COUNT_MAX][DISTINCT_LANES]; /* their draws */
     struct edge_window window;
 };
 

@@ -90,7 +90,7 @@ static inline uint32_t sampled_lists_target(const struct sampled_lists *lists,
 /* Makes room for `count` nodes of a type, keeping the present ones. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code sampled_lists_reserve_nodes(struct sampled_lists *lists, uint32_t type,
                                                        uint64_t count, struct error *err);
-/* The optional contents of a batch. */
+/* Says which optional values a batch has. */
 struct listed_values {
     bool degrees; /* of listed rows */
     bool places;  /* of edges, in lists->gather */

@@ -21,7 +21,7 @@
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/sampler_list.h"
 
-/* What the schedule hands to the draw of a mini-batch. */
+/* The schedule hands one of these to the draw of a mini-batch. */
 enum sampler_unit {
     SAMPLER_OF_SEEDS,    /* a share of the epoch's shuffled training nodes */
     SAMPLER_OF_DRAWS,    /* nothing: the sampler draws sample.batch_size nodes or edges itself */
