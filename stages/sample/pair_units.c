@@ -197,8 +197,7 @@ static void take_edge(const struct pair_units *units, uint64_t position,
         drawing->time[i] = topology_time(place.part, place.edge);
 }
 
-/* Walks from the target of pair `i` and replaces the pair's source by a node of the walk. The
- * source stays if the walk never leaves the target. */
+/* A walk from the target of pair `i`; its source becomes a node of the walk, unless that never leaves. */
 static enum error_code walk_pair(const struct pair_units *units,
                                  const struct stage_context *context, const struct unit *unit,
                                  const struct pair_drawing *drawing, uint32_t i, struct error *err)

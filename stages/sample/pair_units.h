@@ -7,10 +7,9 @@
  * share of the held-out edges. The topology and the held-out edges hold the labels of edges, and
  * their times when the sampler uses times.
  *
- * With sample.pairs walks (unsupervised GraphSAGE, Hamilton et al. 2017) a random walk begins at
- * the target of that edge. The pair is the target and one node of the walk: a step is drawn, and
- * if the walk is back at its start there, the next step counts instead. So walks begin at nodes in
- * proportion to their number of edges.
+ * With sample.pairs walks (unsupervised GraphSAGE, Hamilton et al. 2017) a walk of the library begins at the target of that edge, and the
+ * pair is a node on it and the target: which step is drawn, and where the walk is back at its start the next one counts. So
+ * walks begin at nodes in proportion to their edges.
  */
 #ifndef STAGES_SAMPLE_PAIR_UNITS_H
 #define STAGES_SAMPLE_PAIR_UNITS_H
