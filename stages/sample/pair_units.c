@@ -12,8 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { WALK_HOP = 8, STEP_HOP = 9 }; /* of RANDOM_WALK */
-enum { SHARE_OF_MEMORY = 8 };        /* for the held-out edges, and for the chances of nodes */
+enum { WALK_HOP = 8, STEP_HOP = 9 }; /* hop words of RANDOM_WALK streams */
+enum { SHARE_OF_MEMORY = 8 }; /* an eighth each for held-out edges and for chances of nodes */
 
 static enum error_code check_counts(const struct pair_units *units,
                                     const struct stage_context *context, struct error *err)
@@ -30,7 +30,7 @@ static enum error_code check_counts(const struct pair_units *units,
                      context->schedule->valid_count, context->schedule->train_count);
 }
 
-/* What labels and times come from. */
+/* Checks that the held-out edges and the topology have the labels and times that are needed. */
 static enum error_code check_columns(const struct pair_units *units, struct error *err)
 {
     const struct edge_splits *splits = &units->splits;
@@ -46,7 +46,7 @@ static enum error_code check_columns(const struct pair_units *units, struct erro
                      splits->view.key, missing);
 }
 
-/* Which training edges have given negatives. */
+/* Indexes the training edges that have given negatives. */
 static enum error_code index_given(struct pair_units *units, const struct stage_context *context,
                                    uint64_t budget_bytes, struct error *err)
 {
@@ -108,7 +108,7 @@ enum error_code pair_units_open(struct pair_units *units, const struct stage_con
         rc = check_counts(units, context, err);
     if (rc == ERROR_NONE)
         rc = check_columns(units, err);
-    if (rc != ERROR_NONE || units->is_labelled) /* there are no other pairs */
+    if (rc != ERROR_NONE || units->is_labelled) /* labelled edges have no negatives */
         return rc;
     struct known_pairs_config known = {.topology = topology,
                                        .type_count = book->pair_type_count,
@@ -178,7 +178,7 @@ void pair_drawing_release(struct pair_drawing *drawing)
     *drawing = (struct pair_drawing){0};
 }
 
-/* The edge at `position` of the topology is number `i`. */
+/* Writes the edge at `position` of the topology to place `i` of the drawing. */
 static void take_edge(const struct pair_units *units, uint64_t position,
                       const struct pair_drawing *drawing, int64_t i)
 {

@@ -10,22 +10,21 @@
 
 enum {
     LOOK_MS = 100,
-    MISSED_MS =
-        2000, /* so long a mini-batch that training needs may be on its way from another worker */
+    MISSED_MS = 2000, /* another worker may still be making it for so long */
 };
 
 static const double full_share = 0.75;
 
-/* What one waiting unit has seen. */
+/* The progress of training as one waiting unit has seen it. */
 struct looking {
     const struct stage_context *context;
     const struct unit *unit;
-    int64_t round;     /* that training has come to, below the unit's; -1: not looked yet */
-    int64_t missed_ms; /* since when a mini-batch of `missed_round` is missing; 0: none is */
+    int64_t round;     /* last round known to be reached, below the unit's; -1: unknown */
+    int64_t missed_ms; /* time since which a mini-batch of `missed_round` is missing; 0: none */
     int64_t missed_round;
 };
 
-/* Training comes to a round when the weights are there that it starts from. */
+/* Sets *has to whether training has reached a round: its starting weights are in the store. */
 static enum error_code has_come_to(const struct looking *l, int64_t round, bool *has,
                                    struct error *err)
 {
@@ -33,7 +32,8 @@ static enum error_code has_come_to(const struct looking *l, int64_t round, bool 
     return store_has(l->context->store, key_weights(l->context->run_id, version).text, has, err);
 }
 
-/* The first round that may be open: what is behind the newest snapshot is done, and its weights gone. */
+/* Finds the first round that may be open. The rounds before the newest snapshot are done and their
+ * weights are removed, so the search must not begin there. */
 static enum error_code begin_look(struct looking *l, bool *has, struct error *err)
 {
     const struct stage_context *c = l->context;
@@ -47,7 +47,8 @@ static enum error_code begin_look(struct looking *l, bool *has, struct error *er
     return has_come_to(l, l->round, has, err);
 }
 
-/* *may: training has come to the unit's round, or nobody can tell where it is. */
+/* Sets *may to whether training has reached the unit's round, or nobody can tell where training
+ * is. */
 static enum error_code follow_training(struct looking *l, bool *may, struct error *err)
 {
     bool has = true;
@@ -61,7 +62,8 @@ static enum error_code follow_training(struct looking *l, bool *may, struct erro
     return rc;
 }
 
-/* Whether training misses a mini-batch of its round, and has done so for long. */
+/* Sets *missed to whether a mini-batch of training's round has been missing for longer than
+ * MISSED_MS. */
 static enum error_code look_for_missed(struct looking *l, bool *missed, struct error *err)
 {
     const struct schedule *s = l->context->schedule;
@@ -82,8 +84,7 @@ static enum error_code look_for_missed(struct looking *l, bool *missed, struct e
     l->missed_round = l->round;
     *missed = l->missed_ms && now - l->missed_ms > MISSED_MS;
     if (!whole)
-        l->round =
-            -1; /* a snapshot may have come meanwhile, and the round is gone: looked for anew */
+        l->round = -1; /* a new snapshot may have removed the round's batches: search again */
     return rc;
 }
 

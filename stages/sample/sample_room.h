@@ -1,13 +1,17 @@
 /*
- * sample_room - sampling runs ahead of training no further than there is room for what it makes.
+ * sample_room - lets sampling run ahead of training only while the store has room for the
+ * mini-batches.
  *
- * Where records lie in memory (redis+cluster:), mini-batches that nobody needs yet would fill it, and then no gradient and no weights fit
- * any more, by which the run goes on and what is done is removed: it would stand still for ever. So once a server of the store is
- * three quarters full, a mini-batch is made when there is room again, or when training has come to its round: what is needed is never held
- * back. The setting sample.run_ahead bounds it from above, in rounds; this bounds it in bytes.
+ * If records lie in memory (redis+cluster:), mini-batches that nobody needs yet could fill it.
+ * Then no gradient and no weights would fit, training could not go on, used mini-batches would
+ * never be removed, and the run would stand still for ever. So once a server of the store is three
+ * quarters full, a mini-batch is made only when there is room again or when training has reached
+ * its round: a mini-batch that training needs is never held back. The setting sample.run_ahead
+ * limits the lead in rounds; this file limits it in bytes.
  *
- * A worker waits with its unit in hand, for units come in the order of their rounds. But a mini-batch that was lost is made again
- * behind those: when training misses one for a while, the unit goes to the end of the line for it.
+ * A worker waits while it holds its unit, because units come in the order of their rounds. But a
+ * lost mini-batch is made again by a unit behind the waiting ones. So when training has missed a
+ * mini-batch for a while, the waiting unit goes to the end of the line to let that unit pass.
  */
 #ifndef STAGES_SAMPLE_SAMPLE_ROOM_H
 #define STAGES_SAMPLE_SAMPLE_ROOM_H
@@ -18,11 +22,12 @@
 #include <stdbool.h>
 
 struct sample_room {
-    atomic_bool is_told; /* that one waits */
+    atomic_bool is_told; /* whether the log already says that a unit waits */
 };
 
-/* Returns when the mini-batch of a training unit may be made; for other units, and where records lie on disk, at once.
- * Fails: ERROR_NO_SPACE when the unit is to be done later, and another one first; ERROR_UNAVAILABLE when asked to stop; as store_has(). */
+/* Waits until the mini-batch of a training unit may be made. Returns at once for other units, and
+ * when records lie on disk. Fails: ERROR_NO_SPACE when the unit must be done later, after another
+ * one; ERROR_UNAVAILABLE when asked to stop; as store_has(). */
 MUST_CHECK enum error_code sample_room_wait(const struct stage_context *context,
                                             struct sample_room *room, const struct unit *unit,
                                             struct error *err);

@@ -1,5 +1,6 @@
 /*
- * unit_fanouts - how many neighbours units of training and of validation keep, by relation and hop.
+ * unit_fanouts - the fan-outs of training and validation units: how many neighbours of a node are
+ * kept, by relation and hop.
  */
 #ifndef STAGES_SAMPLE_UNIT_FANOUTS_H
 #define STAGES_SAMPLE_UNIT_FANOUTS_H

@@ -87,7 +87,7 @@ enum error_code batch_builder_enter(struct batch_builder *b, uint32_t node, uint
     rc = batch_builder_add_node(b, node, 0, local, err);
     if (rc != ERROR_NONE)
         return rc;
-    b->known->count = *local; /* of the node's type */
+    b->known->count = *local; /* the local index within the node's type */
     known_nodes_add(b->known, node);
     return ERROR_NONE;
 }
@@ -160,7 +160,7 @@ enum error_code batch_builder_weigh_seeds(struct batch_builder *b, uint32_t seed
     return rc;
 }
 
-/* Adds the edges of a node from nodes that were entered. */
+/* Adds the edges that reach a node from entered nodes. */
 static enum error_code induce_row(struct batch_builder *b, uint32_t relation, uint32_t local,
                                   struct error *err)
 {
@@ -194,7 +194,7 @@ enum error_code batch_builder_finish(struct batch_builder *b,
                                      struct mini_batch *out, struct error *err)
 {
     struct sampled_lists *lists = b->lists;
-    const bool is_alone = form == BATCH_SUBGRAPH && !b->has_factors; /* a graph of its own */
+    const bool is_alone = form == BATCH_SUBGRAPH && !b->has_factors; /* has degrees of its own */
     const struct listed_values has = {.degrees = request->wants_degree || b->has_factors,
                                       .places = b->notes_places,
                                       .factors = b->has_factors,

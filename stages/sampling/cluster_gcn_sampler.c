@@ -1,12 +1,12 @@
 /*
- * cluster_gcn_sampler - some clusters of the graph with all edges among them (Chiang et al.,
+ * cluster_gcn_sampler - draws some clusters of the graph with all edges among them (Chiang et al.,
  * "Cluster-GCN", KDD 2019).
  *
- * The clusters are the parts of the partition, which METIS made for few edges between them. Those
- * of a mini-batch are chosen by the schedule, each once an epoch, and edges between them count (the
- * paper's stochastic multiple partitions). The subgraph has the edges of all relations and is a
- * graph of its own: degrees are those in it. Clusters without a training node make a mini-batch
- * that teaches nothing (subgraph_stand_in()).
+ * The clusters are the parts of the partition, which METIS made for few edges between them. The
+ * schedule chooses the clusters of a mini-batch, each once an epoch. Edges between the chosen
+ * clusters count, too (the paper's stochastic multiple partitions). The subgraph has the edges of
+ * all relations and is a graph of its own: degrees are those in the subgraph. Clusters without a
+ * training node make a mini-batch that teaches nothing (subgraph_stand_in()).
  */
 #include "stages/sampling/sampler.h"
 #include "stages/sampling/subgraph.h"

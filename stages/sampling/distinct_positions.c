@@ -12,7 +12,8 @@ size_t distinct_positions_scratch(uint32_t length, uint32_t count)
     return count <= DISTINCT_LANES_COUNT_MAX ? 0 : (size_t)length / 64 + 1;
 }
 
-/* What step i draws of [0, j]. `words` holds the random words of this step and the three around it. */
+/* Returns the number in [0, j] that step i draws. `words` keeps the random words of the four steps
+ * that share a block. */
 static inline uint32_t draw(const struct random_stream *stream, uint32_t item, uint32_t i,
                             uint32_t j, uint32_t words[4])
 {
@@ -43,9 +44,9 @@ static void collect_bits(uint64_t *bits, uint32_t length, uint32_t *out)
     }
 }
 
-/* Step i takes a position of [0, last], last = length - count + i; when that one is taken already it takes
- * `last`, which is above all taken so far. The lists are kept ascending: a new position moves up through
- * them. */
+/* Step i draws a position of [0, last], last = length - count + i. If that position is taken
+ * already, the step takes `last`, which is above all positions taken so far. The lists stay
+ * ascending: a new position moves up through them. */
 static void insert_plain(const uint32_t word[DISTINCT_LANES], const uint32_t last[DISTINCT_LANES],
                          uint32_t i, uint32_t (*out)[DISTINCT_LANES])
 {
@@ -79,9 +80,10 @@ static void choose_plain(uint32_t (*word)[DISTINCT_LANES], const uint32_t length
 
 #if CPU_LEVEL_X86
 
-/* The same with a lane's numbers in one vector register, which compilers do not make of the above. */
+/* These functions do the same with the number of each lane in a vector register. Compilers do not
+ * vectorise the loops above. */
 
-/* random_below() of each lane. */
+/* Computes random_below() in each lane. */
 CPU_AVX512_CODE static inline __m512i below_avx512(__m512i word, __m512i bound)
 {
     const __m512i even = _mm512_mul_epu32(word, bound);
@@ -112,7 +114,8 @@ CPU_AVX512_CODE static void choose_avx512(uint32_t (*word)[DISTINCT_LANES],
     }
 }
 
-/* And with the lists in registers, which needs loops without an index: usual fan-outs are as short. */
+/* This one keeps the lists in registers, too. Registers cannot be indexed, so its loops are
+ * unrolled for FEW entries: usual fan-outs are as short. */
 enum { FEW = 16 };
 
 CPU_AVX512_CODE static void choose_few_avx512(uint32_t (*word)[DISTINCT_LANES],
@@ -148,7 +151,7 @@ CPU_AVX512_CODE static void choose_few_avx512(uint32_t (*word)[DISTINCT_LANES],
             _mm512_storeu_si512(out[i], list[i]);
 }
 
-/* On eight lanes from `lane`. */
+/* Chooses in eight lanes, from `lane` on. */
 CPU_AVX2_CODE static void choose_half_avx2(uint32_t (*word)[DISTINCT_LANES], int lane,
                                            const uint32_t *length, uint32_t count,
                                            uint32_t (*out)[DISTINCT_LANES])
@@ -209,7 +212,7 @@ void distinct_positions_draw_lanes(const struct random_stream *stream,
     choose(word, length, count, out);
 }
 
-/* One row in a lane, the others idle. */
+/* Draws one row in the first lane and ignores the others. */
 static void draw_list(const struct random_stream *stream, uint32_t item, uint32_t length,
                       uint32_t count, uint32_t *out)
 {

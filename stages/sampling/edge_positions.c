@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 
-/* Rows number `i` that are gone through. */
+/* Returns the rows of pair `i` of a part and a relation that counts. */
 static const struct topology_part *rows_at(const struct edge_positions *positions, size_t i)
 {
     const size_t count = positions->relation_count;
@@ -43,7 +43,7 @@ void edge_positions_release(struct edge_positions *positions)
 struct edge_place edge_positions_find(const struct edge_positions *positions, uint64_t position)
 {
     size_t from = 0, to = (size_t)positions->topology->part_count * positions->relation_count - 1;
-    while (from < to) { /* the first rows that end behind it */
+    while (from < to) { /* finds the first rows that end behind the position */
         const size_t middle = from + (to - from) / 2;
         if (positions->first[middle + 1] > position)
             to = middle;
@@ -54,7 +54,7 @@ struct edge_place edge_positions_find(const struct edge_positions *positions, ui
     const uint32_t relation = positions->relation[from % positions->relation_count];
     const uint64_t edge = position - positions->first[from];
     uint32_t low = 0, high = part->node_count - 1;
-    while (low < high) { /* the first row that does */
+    while (low < high) { /* finds the first row that ends behind the edge */
         const uint32_t middle = low + (high - low) / 2;
         if (topology_row_start(part, middle + 1) > edge)
             high = middle;

@@ -9,7 +9,8 @@ CPU_INLINE void ask(const uint32_t *address)
     __builtin_prefetch(address, 0, 2);
 }
 
-/* The id, and whatever it is, its place in the table is asked for. */
+/* Reads the id and prefetches its entry of the table. The id is not checked yet: a prefetch of any
+ * address is harmless. */
 static inline uint32_t fetch(const uint32_t *address, const uint32_t *entry)
 {
     const uint32_t id = *address;
@@ -17,14 +18,16 @@ static inline uint32_t fetch(const uint32_t *address, const uint32_t *entry)
     return id;
 }
 
-/* What relabelling works on, in registers. */
+/* The variables of relabelling, copied so that compilers keep them in registers. */
 struct relabelling {
     uint32_t *entry, *node;
     uint32_t base, next; /* base + the number of known nodes */
 };
 
-/* Without a branch on "is it new", which no predictor guesses: so a node is written before it is known
- * whether it counts, and the two numbers are chosen from by a mask, which compilers leave alone. */
+/* Returns the local index of a node and adds the node if it is new. There is no branch on "is it
+ * new", because no predictor guesses it. So the node is written before it is known whether it
+ * counts, and a mask selects one of the two numbers; compilers do not turn the mask into a
+ * branch. */
 static inline uint32_t relabel(struct relabelling *at, uint32_t id)
 {
     const uint32_t found = at->entry[id], is_new = found < at->base;
@@ -68,7 +71,8 @@ static void relabel_until(struct edge_window *w, uint32_t last)
     end(w, &at);
 }
 
-/* All three at once: each is EDGE_DISTANCE edges behind the one before. */
+/* Asks, fetches and relabels in one loop: each stage is EDGE_DISTANCE edges behind the one
+ * before. */
 static enum error_code run_steady(struct edge_window *w)
 {
     const uint32_t node_count = w->known->node_count, steps = w->pushed - w->asked;
@@ -91,7 +95,7 @@ static enum error_code run_steady(struct edge_window *w)
     return done == steps ? ERROR_NONE : ERROR_CORRUPT;
 }
 
-/* Opens the distances at the start of a hop, where one stage has nothing to work on yet. */
+/* Fills the window at the start of a hop, until the stages are EDGE_DISTANCE edges apart. */
 static enum error_code run_up(struct edge_window *w)
 {
     for (; w->asked < w->pushed && w->asked < w->relabelled + 2 * EDGE_DISTANCE; w->asked++)
@@ -101,7 +105,7 @@ static enum error_code run_up(struct edge_window *w)
                : fetch_until(w, w->relabelled + EDGE_DISTANCE);
 }
 
-/* Makes room behind the addresses that are still needed, of which there are few. */
+/* Moves the addresses that are still needed, which are few, to the front to make room. */
 static void slide(struct edge_window *w)
 {
     memmove(w->address, w->address + (w->fetched - w->first),

@@ -1,12 +1,12 @@
 /*
- * fastgcn_sampler - for each layer some nodes of the whole graph, by importance (Chen, Ma and Xiao,
- * "FastGCN", ICLR 2018).
+ * fastgcn_sampler - draws for each layer some nodes of the whole graph, by importance (Chen, Ma
+ * and Xiao, "FastGCN", ICLR 2018).
  *
- * fanouts[h] nodes are drawn in each relation, with replacement, by the paper's chances: of node u
- * the squared norm of its column in GCN's matrix, q_u = sum over v of A_vu^2 / sum of all, where
- * A_vu = 1 / sqrt((d_v + 1)(d_u + 1)). They are those of every layer and batch. An edge from a node
- * that was drawn k times of n stands for k / (n q_u) edges: sums over edges are unbiased. A node's
- * own row, which is in every layer, is not drawn: it always counts once.
+ * fanouts[h] nodes are drawn in each relation, with replacement. The chance of node u is the
+ * paper's: the squared norm of its column in GCN's matrix, q_u = sum over v of A_vu^2 / sum of
+ * all, where A_vu = 1 / sqrt((d_v + 1)(d_u + 1)). All layers and batches use the same chances. An
+ * edge from a node that was drawn k times of n stands for k / (n q_u) edges, so sums over edges
+ * are unbiased. A node's own row, which is in every layer, is not drawn: it always counts once.
  */
 #include "stages/sampling/layer_rows.h"
 #include "stages/sampling/node_chances.h"
@@ -20,7 +20,8 @@ static double squared_entry(uint32_t destination_length, uint32_t source_length)
 static const struct chance_rule rule = {
     .of_edge = squared_entry, .wants_source = true, .by_relation = true};
 
-/* A number for each node that is drawn, and its factor. A relation without edges draws none. */
+/* Draws nodes, numbers each distinct one and computes its factor. A relation without edges draws
+ * none. */
 static enum error_code choose(struct batch_builder *b, const struct neighbor_request *request,
                               uint32_t relation, int hop, uint32_t draws,
                               const struct random_stream *stream, struct layer_choice *choice,

@@ -31,7 +31,8 @@ static enum error_code weigh_edge(const struct neighbor_request *request,
     const enum error_code rc = u == v ? ERROR_NONE : both(request, b->topology, u, v, &c_uv, err);
     const double of_both =
         chance_of_none(chance[u] + chance[v] - c_uv, n) - chance_of_none(chance[u], n) + of_v;
-    /* No chance of what is there: the difference was lost to rounding, and is of the size of n^2 c_u c_v. */
+    /* An edge that was drawn has a chance above 0. If the difference is 0, rounding lost it, and
+     * its size is about n^2 c_u c_v. */
     const double least = (double)n * (double)n * chance[u] * chance[v] / 2;
     *out = u == v ? 1 : (float)(of_v / (of_both > 1e-12 ? of_both : least));
     return rc;

@@ -1,19 +1,21 @@
 /*
- * graphsaint_edge_sampler - the subgraph of the ends of edges that are drawn, with replacement
+ * graphsaint_edge_sampler - draws edges with replacement and takes the subgraph of their ends
  * (GraphSAINT's edge sampler).
  *
- * The paper draws the edge between u and v with a chance in proportion to 1 / d_u + 1 / d_v. That
- * is what comes of drawing a row that has edges, each as likely as the others, and then one of its
- * edges, where an undirected edge is in the rows of both its ends; of a directed graph it is 1 /
- * d_v of the end that the edge goes to. A node has a row in each relation that ends in its type, so
- * that a relation with few edges is drawn as often as one with many. sample.batch_size edges are
- * drawn; the subgraph has all edges among their ends. See graphsaint.h.
+ * The paper draws the edge between u and v with a chance in proportion to 1 / d_u + 1 / d_v. The
+ * same chance results from drawing a row with edges uniformly and then one of its edges uniformly,
+ * because an undirected edge is in the rows of both its ends. In a directed graph the chance is 1
+ * / d_v, where v is the end that the edge goes to. A node has a row in each relation that ends in
+ * its type, so the row of a relation with few edges is drawn as often as that of a relation with
+ * many. sample.batch_size edges are drawn; the subgraph has all edges among their ends. See
+ * graphsaint.h.
  */
 #include "stages/sampling/graphsaint.h"
 #include "stages/sampling/sampler.h"
 
-/* The chance is by the number of rows with edges (is_share): a row of the node is drawn, or one that
- * it is in, and then it. */
+/* Returns what a row adds to the chance of its own node. A node is drawn if its own row is drawn,
+ * or if a row that contains it is drawn and then its edge. The sums are divided by the number of
+ * rows with edges (is_share). */
 static double itself(uint32_t length)
 {
     return length > 0;
@@ -34,7 +36,7 @@ static enum error_code draw_edge(struct batch_builder *b, const struct neighbor_
     struct graph_row row = {0};
     uint32_t word[4], node = 0, source = 0, local = 0, block = 0;
     enum error_code rc = ERROR_NONE;
-    while (rc == ERROR_NONE && row.length == 0) { /* there is a row with edges: init saw to it */
+    while (rc == ERROR_NONE && row.length == 0) { /* init found a row with edges */
         random_block(stream, draw, block++ % (1U << 24), word);
         const uint32_t relation = random_below(word[2], b->lists->relation_count);
         node = random_below(word[0], b->topology->node_count);
@@ -49,7 +51,7 @@ static enum error_code draw_edge(struct batch_builder *b, const struct neighbor_
     return rc == ERROR_NONE ? batch_builder_enter(b, source, &local, err) : rc;
 }
 
-/* Adds the chances that a row of `node` is drawn, and of its edges one from `source`. */
+/* Adds the chances that a row of `node` and, within it, an edge from `source` are drawn. */
 static enum error_code add_rows(const struct topology *topology, uint32_t node, uint32_t source,
                                 double *out, struct error *err)
 {
@@ -64,7 +66,8 @@ static enum error_code add_rows(const struct topology *topology, uint32_t node, 
     return rc;
 }
 
-/* A row of u drawn, and of its edges one from v; or the other way round. */
+/* Computes the chance that one draw takes both u and v: a row of u and in it an edge from v, or the
+ * other way round. */
 static enum error_code both(const struct neighbor_request *request, const struct topology *topology,
                             uint32_t u, uint32_t v, double *out, struct error *err)
 {

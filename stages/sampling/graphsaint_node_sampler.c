@@ -1,14 +1,15 @@
 /*
- * graphsaint_node_sampler - the subgraph of nodes that are drawn one by one, with replacement
+ * graphsaint_node_sampler - draws nodes one by one with replacement and takes their subgraph
  * (GraphSAINT's node sampler).
  *
- * The chance of node u is its share of all edges of all relations, by the source: its degree in an
- * undirected graph. That is what the authors' program and PyG's GraphSAINTNodeSampler draw by. The
- * paper's text has the squared norm of its column in the matrix of means, the sum over v of (1 /
- * d_v)^2, by which the neighbour of a hub is hardly ever drawn, and then its loss counts thousands
- * of times: of Cora's 140 training nodes, 1,400 draws, the sum of weighted losses has a variance of
- * 1.35 times its square, by degrees one of 0.017. sample.batch_size nodes are drawn; the subgraph
- * has all edges among them. See graphsaint.h.
+ * The chance of node u is the share of the edges of all relations that begin at u: in an
+ * undirected graph, its degree. The authors' program and PyG's GraphSAINTNodeSampler use these
+ * chances, too. The paper's text has another chance, the squared norm of u's column in the matrix
+ * of means, the sum over v of (1 / d_v)^2. It hardly ever draws the neighbour of a hub, whose loss
+ * then counts thousands of times. With Cora's 140 training nodes and 1,400 draws, the sum of
+ * weighted losses has a variance of 1.35 times its square with the paper's chance, and of 0.017
+ * times with degrees. sample.batch_size nodes are drawn; the subgraph has all edges among them.
+ * See graphsaint.h.
  */
 #include "stages/sampling/graphsaint.h"
 #include "stages/sampling/sampler.h"
@@ -30,7 +31,7 @@ static enum error_code draw_node(struct batch_builder *b, const struct neighbor_
                                err);
 }
 
-/* A draw is of one node. */
+/* Sets the chance that one draw takes both nodes to 0, since a draw takes one node. */
 static enum error_code both(const struct neighbor_request *request, const struct topology *topology,
                             uint32_t u, uint32_t v, double *out, struct error *err)
 {

@@ -1,13 +1,13 @@
 /*
- * graphsaint_walk_sampler - the subgraph of the nodes that random walks come to (GraphSAINT's
- * random walk sampler).
+ * graphsaint_walk_sampler - draws random walks and takes the subgraph of the nodes that they visit
+ * (GraphSAINT's random walk sampler).
  *
- * The roots are the mini-batch's share of the shuffled training nodes, as the authors' program
- * takes them from the training nodes: so each is a root once an epoch. From each goes a walk of
- * sample.walk_length steps, along the edges of any relation or of those of sample.metapath
- * (random_walk.h); the subgraph has all edges of all relations among the nodes that were come to.
- * Its normalisation (graphsaint.h) goes by counts (walk_norm.h); what was never counted counts as
- * once.
+ * The roots are the mini-batch's share of the shuffled training nodes, so each training node is a
+ * root once an epoch. The authors' program takes roots from the training nodes, too. A walk of
+ * sample.walk_length steps begins at each root and goes along the edges of any relation or of
+ * those of sample.metapath (random_walk.h). The subgraph has all edges of all relations among the
+ * visited nodes. Its normalisation (graphsaint.h) divides by counts (walk_norm.h); a count of 0 is
+ * taken as 1.
  */
 #include "stages/sampling/random_walk.h"
 #include "stages/sampling/sampler.h"
@@ -19,8 +19,8 @@ static float by(double a, uint32_t b)
     return (float)(a / (b ? b : 1));
 }
 
-/* Weighs the edges of row number `i` of a relation: those of the topology's row that were induced,
- * in their order. */
+/* Sets the factors of the edges of row number `i` of a relation. The row has the induced edges of
+ * the topology's row, in the same order. */
 static enum error_code weigh_row(struct batch_builder *b, const struct walk_norm *norm,
                                  uint32_t relation, uint32_t i, struct error *err)
 {
@@ -86,7 +86,7 @@ static bool counts_walks(const struct sampler_options *options)
     return options->sample_coverage > 0;
 }
 
-/* Whether the metapath joins. */
+/* Checks that consecutive relations of the metapath join. */
 static enum error_code check_relations(const struct sampler_options *options,
                                        const struct partition_book *book, struct error *err)
 {

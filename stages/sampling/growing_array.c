@@ -22,7 +22,8 @@ enum error_code growing_array_grow(struct growing_array *array, struct array_bud
 {
     if (wanted > SIZE_MAX / 2 / sizeof *array->data)
         return error_set(err, ERROR_NO_MEMORY, "no memory for %s: %zu x 4 bytes", what, wanted);
-    /* Half as much again, so that growing costs little; not when only the plain size fits. */
+    /* The capacity grows by half so that copies stay rare. If the budget has no room for that, it
+     * grows only to the wanted size. */
     size_t capacity = array->capacity + array->capacity / 2;
     if (capacity < CAPACITY_MIN)
         capacity = CAPACITY_MIN;

@@ -1,8 +1,10 @@
 /*
- * growing_array - 32-bit numbers on 2 MB pages that grow within a budget and are reused.
+ * growing_array - arrays of 32-bit numbers on 2 MB pages, which grow within a budget and are
+ * reused.
  *
- * A batch's size is known only when it is drawn, and memory is slow when touched for the first time. So
- * the arrays of a batch stay, and after the largest batch nothing is allocated any more.
+ * The size of a batch is known only when it is drawn, and memory is slow when it is touched for
+ * the first time. So the arrays are kept from batch to batch, and after the largest batch nothing
+ * is allocated any more.
  */
 #ifndef STAGES_SAMPLING_GROWING_ARRAY_H
 #define STAGES_SAMPLING_GROWING_ARRAY_H
@@ -12,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What several arrays may take together. */
+/* The memory that several arrays may take together. */
 struct array_budget {
     uint64_t limit; /* bytes; 0: no limit */
     uint64_t used;
@@ -23,13 +25,13 @@ struct growing_array { /* {0} is empty */
     size_t capacity; /* elements */
 };
 
-/* Makes room for `wanted` elements, keeping the first `used` ones; new room is zero only as long as an
- * array was empty. Fails: ERROR_NO_MEMORY naming `what`, the bytes wanted and the budget. */
+/* Makes room for `wanted` elements, keeping the first `used`. New elements are zero only if the
+ * array was empty before. Fails: ERROR_NO_MEMORY naming `what`, the wanted bytes and the budget. */
 MUST_CHECK enum error_code growing_array_grow(struct growing_array *array,
                                               struct array_budget *budget, size_t wanted,
                                               size_t used, const char *what, struct error *err);
 
-/* The same, inlined for the case that there is room. */
+/* Does the same, with the case that there is room inlined. */
 MUST_CHECK static inline enum error_code growing_array_reserve(struct growing_array *array,
                                                                struct array_budget *budget,
                                                                size_t wanted, size_t used,

@@ -18,7 +18,8 @@ void known_nodes_release(struct known_nodes *known, struct array_budget *budget)
 
 void known_nodes_forget(struct known_nodes *known)
 {
-    /* The next batch may need the numbers up to base + count + node_count. */
+    /* The next batch may use the numbers up to base + count + node_count, which must fit 32
+     * bits. */
     const uint64_t highest = (uint64_t)known->base + known->count + known->node_count;
     if (highest > UINT32_MAX) {
         memset(known->entry.data, 0, (size_t)known->node_count * sizeof *known->entry.data);

@@ -46,7 +46,7 @@ static enum error_code list_held(struct known_pairs *known, const struct edge_sp
         memory_free(scratch);
         return rc;
     }
-    end = known->held_end; /* of the type before, until all are counted */
+    end = known->held_end; /* counts of type t at t + 1, then begins, at last ends */
     for (int s = 0; s < HELD_OUT_COUNT; s++)
         for (uint64_t i = 0; i < splits->count[s]; i++)
             end[type_of(splits, s, i) + 1]++;
@@ -65,7 +65,7 @@ static enum error_code list_held(struct known_pairs *known, const struct edge_sp
     return ERROR_NONE;
 }
 
-/* The first place in the list of the type that is not below `pair`. */
+/* Returns the first place in the list of the type that is not below `pair`. */
 static uint64_t place_of(const struct known_pairs *known, uint64_t pair, uint32_t type)
 {
     uint64_t low = type ? known->held_end[type - 1] : 0, high = known->held_end[type];
@@ -110,7 +110,7 @@ enum error_code known_pairs_init(struct known_pairs *known, const struct known_p
         return ERROR_NONE;
     known->undirected = splits->undirected;
     known->held_count = splits->count[HELD_OUT_VALID] + splits->count[HELD_OUT_TEST];
-    const uint64_t bytes = 16 * known->held_count; /* with what they are sorted by, or times */
+    const uint64_t bytes = 16 * known->held_count; /* the list, and scratch or times */
     char want[32], have[32];
     if (config->budget_bytes && bytes > config->budget_bytes)
         return error_set(err, ERROR_NO_MEMORY,
@@ -132,7 +132,7 @@ void known_pairs_release(struct known_pairs *known)
     *known = (struct known_pairs){0};
 }
 
-/* The first position from `low` on, below `high`, with a neighbour of `source` or more. */
+/* Returns the first position in [low, high) whose neighbour is not below `source`, or high. */
 static uint64_t lower_bound(const struct topology_part *part, uint64_t low, uint64_t high,
                             uint64_t source)
 {
@@ -151,7 +151,7 @@ void known_pairs_find(const struct topology *topology, uint32_t relation, uint32
 {
     const struct topology_part *part =
         topology_rows(topology, topology_part_of(topology, target), relation);
-    const uint32_t row = target - part->first_node; /* wraps around below it */
+    const uint32_t row = target - part->first_node; /* huge if `target` is below first_node */
     *first = *end = 0;
     if (row >= part->node_count)
         return;
@@ -170,13 +170,15 @@ static bool is_held(const struct known_pairs *known, uint64_t pair, uint16_t typ
            (!known->is_timed || known->held_time[place] <= time);
 }
 
-/* Else a relation has rows of its own. */
+/* Returns whether the rows have a column of edge types. Otherwise each relation has rows of its
+ * own. */
 static bool has_types_in_rows(const struct known_pairs *known)
 {
     return known->topology->width.of[EDGE_TYPE] != 0;
 }
 
-/* Whether one of the edges [first, end) of the row of `target` has the type and is early enough. */
+/* Returns whether one of the edges [first, end) of the row of `target` has the type and is not
+ * later than `time`. */
 static bool is_in_row(const struct known_pairs *known, uint32_t target, uint64_t first,
                       uint64_t end, uint16_t type, int64_t time)
 {
@@ -185,7 +187,7 @@ static bool is_in_row(const struct known_pairs *known, uint32_t target, uint64_t
     const struct topology_part *part =
         topology_rows(topology, topology_part_of(topology, target), in_rows ? 0 : type);
     const uint64_t start = first < end ? topology_row_start(part, target - part->first_node)
-                                       : 0; /* else it has none */
+                                       : 0; /* `target` may have no row */
     bool found = false;
     for (; !found && first < end; first++)
         found = (!in_rows || !known->type_count ||

@@ -1,14 +1,15 @@
 /*
- * ladies_sampler - for each layer some of the nodes that the layer above hears from, by importance
- * (Zou et al., "Layer-Dependent Importance Sampling for Training Deep and Large Graph Convolutional
+ * ladies_sampler - draws for each layer some neighbours of the layer above, by importance (Zou et
+ * al., "Layer-Dependent Importance Sampling for Training Deep and Large Graph Convolutional
  * Networks", NeurIPS 2019).
  *
- * Candidates are the sources of all edges to the nodes so far. fanouts[h] draws, with replacement,
- * take node u with the paper's chance p_u = sum over those nodes v of P_vu^2 / sum of all, where
- * P_vu = 1 / (d_v + 1) as in the authors' program. An edge from a node that was drawn k times of n
- * stands for k / (n p_u) edges, and then, as the paper normalises the rows of the sampled matrix,
- * the factors of a row are scaled to the number of its edges: less variance for a bias that
- * vanishes with n. When there are no more candidates than draws, all are taken, each for itself.
+ * Candidates are the sources of all edges to the nodes so far. fanouts[h] nodes are drawn, with
+ * replacement. The chance of node u is the paper's: p_u = sum over the nodes v so far of P_vu^2 /
+ * sum of all, where P_vu = 1 / (d_v + 1) as in the authors' program. An edge from a node that was
+ * drawn k times of n stands for k / (n p_u) edges. Then the factors of a row are scaled to the
+ * number of its edges, as the paper normalises the rows of the sampled matrix: that lowers the
+ * variance, for a bias that vanishes with n. When there are no more candidates than draws, all are
+ * taken, each once.
  */
 #include "stages/sampling/layer_rows.h"
 #include "stages/sampling/sampler.h"
@@ -19,7 +20,7 @@ enum { NODES, CHANCES, FACTORS };
 
 struct candidates {
     uint32_t count;
-    double *chance; /* [count]; then the sums up to each */
+    double *chance; /* [count]; later the sums up to each candidate */
     double sum;
 };
 
@@ -63,7 +64,7 @@ static enum error_code find_candidates(struct batch_builder *b, uint32_t relatio
     return rc;
 }
 
-/* The first candidate whose sum is above. */
+/* Returns the first candidate whose sum is above `at`. */
 static uint32_t find(const double *end, uint32_t count, double at)
 {
     uint32_t low = 0, high = count - 1;

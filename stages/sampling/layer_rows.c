@@ -32,7 +32,7 @@ static enum error_code begin(struct batch_builder *b, const struct neighbor_requ
     return rc;
 }
 
-/* The factors of the row that ends now, times what makes their sum the number of its edges. */
+/* Scales the factors of the row that ends now so that their sum is the number of its edges. */
 static void normalise(const struct relation_rows *rows, uint32_t first, uint32_t length)
 {
     float *factor = (float *)(void *)rows->factor.data;

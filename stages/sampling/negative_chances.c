@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* d^(1/2) d^(1/4): roots have the same bits everywhere. */
+/* Returns length^0.75 as d^(1/2) d^(1/4): square roots have the same bits everywhere, pow() does
+ * not. */
 static double power_of(uint32_t length)
 {
     const double root = sqrt((double)length);
@@ -35,7 +36,7 @@ enum error_code negative_chances_init(struct node_chances *chances, const struct
     return rc == ERROR_NONE ? node_chances_init(chances, &rule, topology, err) : rc;
 }
 
-/* In all relations. */
+/* Adds to `count` the in-degrees of the nodes of a type in all relations. */
 static enum error_code count_edges_of_type(const struct topology *topology,
                                            const struct pair_ends *ends, uint32_t type,
                                            uint32_t *count, struct error *err)
@@ -58,7 +59,8 @@ static enum error_code count_edges_of_type(const struct topology *topology,
     return ERROR_NONE;
 }
 
-/* Chances are sums, not shares: draws go by the last one. Without an edge all nodes have the same. */
+/* Computes running sums, which node_chances_draw() scales by the last one. If there is no edge, all
+ * nodes have the same chance. */
 static enum error_code sum_chances(struct node_chances *chances, const uint32_t *edges,
                                    struct error *err)
 {

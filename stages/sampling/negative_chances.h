@@ -1,4 +1,5 @@
-/* negative_chances - the chances of nodes to be the other end of a negative, of sample.negative degree. */
+/* negative_chances - computes the chances of nodes to be the other end of a negative, for
+ * sample.negative degree. */
 #ifndef STAGES_SAMPLING_NEGATIVE_CHANCES_H
 #define STAGES_SAMPLING_NEGATIVE_CHANCES_H
 
@@ -9,12 +10,14 @@
 
 #include <stdint.h>
 
-/* Chances of nodes by in-degree^0.75 (Mikolov et al. 2013). Release with node_chances_release().
- * Fails: ERROR_INPUT without edges; ERROR_NO_MEMORY, also when they take more than `budget_bytes` (0: any). */
+/* Computes chances in proportion to in-degree^0.75 (Mikolov et al. 2013). Release with
+ * node_chances_release(). Fails: ERROR_INPUT without edges; ERROR_NO_MEMORY, also when the chances
+ * take more than `budget_bytes` (0: no limit). */
 MUST_CHECK enum error_code negative_chances_init(struct node_chances *chances,
                                                  const struct topology *topology,
                                                  uint64_t budget_bytes, struct error *err);
-/* Those of the nodes of each type, by the edges of all relations; chances [types], each to be released. */
+/* Computes the chances of the nodes of each type, from the edges of all relations, into chances
+ * [types]. The caller releases each of them. Fails as negative_chances_init(). */
 MUST_CHECK enum error_code negative_chances_by_type(struct node_chances *chances,
                                                     const struct topology *topology,
                                                     const struct pair_ends *ends,

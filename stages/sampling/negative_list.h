@@ -1,5 +1,5 @@
 /*
- * negative_list - where the pairs that are no edges come from: one row each.
+ * negative_list - the sources of negatives (pairs that are no edges): one row each.
  *
  * ROW(number, name, help): the number in this program, the name in sample.negative; the help becomes that of the setting.
  */

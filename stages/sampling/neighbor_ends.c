@@ -15,7 +15,6 @@ enum error_code neighbor_rows_bad(const struct sampled_row *row, uint64_t end, s
                      row->part->edge_count);
 }
 
-/* Says which nodes are the next block and asks for their row starts. */
 void neighbor_rows_block(const struct neighbor_sampler *s, uint32_t first, uint32_t end,
                          struct row_block *block)
 {
@@ -29,7 +28,7 @@ void neighbor_rows_block(const struct neighbor_sampler *s, uint32_t first, uint3
         topology_ask_row_start(block->row[i].part, block->row[i].index);
 }
 
-/* Writes the degrees of the nodes of the target type of the relation at hand into out [count]. */
+/* Writes the degrees of the nodes of the current relation's target type into out [count]. */
 static enum error_code look_up_degrees(struct neighbor_sampler *s, uint32_t count, uint32_t *out,
                                        struct error *err)
 {
@@ -52,7 +51,7 @@ static enum error_code look_up_degrees(struct neighbor_sampler *s, uint32_t coun
     return ERROR_NONE;
 }
 
-/* Likewise. */
+/* Writes the sums of weights of the same nodes, as the topology has them. */
 static void look_up_weight_sums(struct neighbor_sampler *s, uint32_t count, uint32_t *out)
 {
     struct row_block *block = &s->block[0];
@@ -68,7 +67,8 @@ static void look_up_weight_sums(struct neighbor_sampler *s, uint32_t count, uint
     }
 }
 
-/* Likewise, between two types: the sum that the topology has counts a loop there. */
+/* Writes the sums of weights of a relation between two types. They are added up here because the
+ * topology's sums include a self-loop of weight 1, which edges between two types do not have. */
 static enum error_code add_up_weights(struct neighbor_sampler *s, uint32_t count, uint32_t *out,
                                       struct error *err)
 {
@@ -86,8 +86,8 @@ static enum error_code add_up_weights(struct neighbor_sampler *s, uint32_t count
     return rc;
 }
 
-/* Looks up what the whole graph has of the nodes of a relation's target type, behind `at`
- * others. */
+/* Looks up the degrees and sums of a relation's target type into the arrays, from element `at`
+ * on. */
 static enum error_code look_up_relation(struct neighbor_sampler *s, uint32_t relation, size_t at,
                                         bool degrees, bool sums, struct error *err)
 {

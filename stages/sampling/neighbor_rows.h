@@ -1,9 +1,9 @@
 /*
- * neighbor_rows - where the topology has the rows of a batch's nodes, in the relation at hand of a
+ * neighbor_rows - finds the topology's rows of the nodes of a batch, in the current relation of a
  * neighbor_sampler.
  *
- * Inlined in the loops of neighbor_sampler.c, which draws, and neighbor_ends.c, which looks up what
- * the whole graph has.
+ * The functions are inlined in the loops of neighbor_sampler.c, which draws, and of
+ * neighbor_ends.c, which looks up degrees and sums.
  */
 #ifndef STAGES_SAMPLING_NEIGHBOR_ROWS_H
 #define STAGES_SAMPLING_NEIGHBOR_ROWS_H
@@ -11,11 +11,11 @@
 #include "common/base/cpu_kernel.h"
 #include "stages/sampling/neighbor_state.h"
 
-/* Says which row is out of range. */
+/* Reports the row that is out of range. Fails: always ERROR_CORRUPT. */
 MUST_CHECK enum error_code neighbor_rows_bad(const struct sampled_row *row, uint64_t end,
                                              struct error *err);
 
-/* Node `local` of the target type. */
+/* Returns the graph's number of node `local` of the target type. */
 static inline uint32_t neighbor_rows_node(const struct neighbor_sampler *s, uint32_t local)
 {
     return s->lists.node[s->rows->target].data[local];
@@ -31,9 +31,9 @@ static inline void neighbor_rows_locate(const struct neighbor_sampler *s, uint32
     row->index = node - row->part->first_node;
 }
 
-/* The end of a row is the start of the next, one time in eight on another cache line. Always
- * inlined: gcc 12 takes a function that only prefetches for one without effects, and leaves out its
- * calls. */
+/* Prefetches the start and the end of a row. The end of a row is the start of the next one, one
+ * time in eight on another cache line. The function is always inlined: gcc 12 assumes that a
+ * function that only prefetches has no effect, and leaves out its calls. */
 CPU_INLINE void neighbor_rows_prefetch(const struct sampled_row *row)
 {
     const uint32_t mask = (1U << TOPOLOGY_CHUNK_SHIFT) - 1, end = row->index + 1;
@@ -53,7 +53,7 @@ MUST_CHECK static inline enum error_code neighbor_rows_read(struct sampled_row *
     return ERROR_NONE;
 }
 
-/* Says which nodes are the next block and asks for their row starts. */
+/* Fills `block` with the next nodes of first .. end - 1 and prefetches their row starts. */
 void neighbor_rows_block(const struct neighbor_sampler *s, uint32_t first, uint32_t end,
                          struct row_block *block);
 

@@ -19,8 +19,9 @@ _Static_assert(HOP_COUNT_MAX <= 1 << HOP_BITS, "a hop is part of a word of the c
 _Static_assert(RELATION_COUNT_MAX >> RELATION_BITS <= RANDOM_RELATION_PURPOSES,
                "as are relations, and of the purpose");
 
-/* The stream of a relation at a hop. Where relations have names both are in the counter, the high
- * bits of the relation as one of the purposes that are set aside for it. */
+/* Returns the stream of a relation at a hop. If relations have names, the relation is part of the
+ * counter: its low bits beside the hop, its high bits as one of the purposes set aside for
+ * relations. */
 static struct random_stream stream_of(const struct neighbor_sampler *s,
                                       const struct neighbor_request *request, uint32_t relation,
                                       int hop)
@@ -72,7 +73,7 @@ static enum error_code add_seeds(struct neighbor_sampler *s, const struct neighb
     return rc;
 }
 
-/* Rows come in the order of what is left out of them. */
+/* Takes the excluded edges of a row, which are next in the list because rows come in its order. */
 static inline void leave_out(struct neighbor_sampler *s, uint32_t local, struct sampled_row *row)
 {
     row->excluded = s->excluded_at;
@@ -101,8 +102,8 @@ static enum error_code read_block(struct neighbor_sampler *s, struct row_block *
     return ERROR_NONE;
 }
 
-/* Room for the rows of a block that are listed, and one more: an array that was never used has no
- * address. */
+/* Makes room for the listed rows of a block and one more, because an array that was never used has
+ * no address. */
 static enum error_code reserve_listed(struct neighbor_sampler *s, uint32_t count, struct error *err)
 {
     static const char what[] = "the rows of a mini-batch";
@@ -117,7 +118,7 @@ static enum error_code reserve_listed(struct neighbor_sampler *s, uint32_t count
     return rc;
 }
 
-/* Room for what the rows of a block can add. */
+/* Makes room for everything that the rows of a block can add. */
 static enum error_code reserve_block(struct neighbor_sampler *s, uint32_t count, uint64_t added,
                                      struct error *err)
 {
@@ -138,7 +139,8 @@ static enum error_code reserve_block(struct neighbor_sampler *s, uint32_t count,
                                    err);
     if (rc != ERROR_NONE)
         return rc;
-    /* One more than can be known: the window writes a node before it knows whether it is new. */
+    /* One more than can be new: the window writes a node before it knows whether the node is
+     * new. */
     struct growing_array *nodes = &s->lists.node[s->rows->source];
     const uint64_t coming = edges - window->relabelled,
                    unknown = s->topology->node_count - s->known.count;
@@ -151,7 +153,7 @@ static enum error_code reserve_block(struct neighbor_sampler *s, uint32_t count,
     return rc;
 }
 
-/* Draws for all rows of the block that keep some of their neighbours, DISTINCT_LANES at a time. */
+/* Draws for all rows of the block that keep only some neighbours, DISTINCT_LANES rows at a time. */
 static void draw_block(struct neighbor_sampler *s, const struct row_block *block, uint32_t fanout,
                        const struct random_stream *stream)
 {
@@ -162,7 +164,7 @@ static void draw_block(struct neighbor_sampler *s, const struct row_block *block
         count += block->row[i].length > fanout;
     }
     for (uint32_t i = count; i % DISTINCT_LANES; i++)
-        s->length[i] = fanout; /* lanes without a row */
+        s->length[i] = fanout; /* for idle lanes */
     for (uint32_t i = 0; i < count; i += DISTINCT_LANES)
         distinct_positions_draw_lanes(stream, s->item + i, s->length + i, fanout,
                                       s->position[i / DISTINCT_LANES]);
@@ -188,7 +190,7 @@ static enum error_code run_window(struct neighbor_sampler *s, int all, struct er
     return edge_window_run(&s->window, all) == ERROR_NONE ? ERROR_NONE : bad_neighbor(s, err);
 }
 
-/* Where the edges of a row stand that are pushed next; `position` as below. */
+/* Notes the places of the edges of a row that are pushed next; `position` as in push_few(). */
 static void note_places(struct neighbor_sampler *s, const struct sampled_row *row,
                         const uint32_t *position, uint32_t stride)
 {
@@ -199,7 +201,7 @@ static void note_places(struct neighbor_sampler *s, const struct sampled_row *ro
         place[k] = first + (position ? position[(size_t)k * stride] : k);
 }
 
-/* Pushes the neighbours at `position`, `stride` apart; NULL: the first ones. */
+/* Pushes the neighbours at `position`, whose entries are `stride` apart; NULL: the first ones. */
 static inline void push_few(struct edge_window *window, const struct sampled_row *row,
                             const uint32_t *position, uint32_t stride)
 {
@@ -218,8 +220,9 @@ static inline void push_few(struct edge_window *window, const struct sampled_row
     window->pushed += count;
 }
 
-/* A row that may be longer than the window. `position` may be the place in `neighbor` that the row itself
- * will fill: what is fetched stays behind what is pushed. */
+/* Pushes a row that may be longer than the window. `position` may be the place in `neighbor` that
+ * the row itself will fill: entries are fetched only after they were pushed, so no position is
+ * overwritten before it is read. */
 static enum error_code push_many(struct neighbor_sampler *s, const struct sampled_row *row,
                                  const uint32_t *position, struct error *err)
 {
@@ -235,7 +238,8 @@ static enum error_code push_many(struct neighbor_sampler *s, const struct sample
     return ERROR_NONE;
 }
 
-/* The positions that a long row keeps, or one that the request chooses from, into `position`. */
+/* Chooses the positions that a row keeps, into `position`: for long rows, and for requests with a
+ * choice of their own. */
 static enum error_code choose_positions(struct neighbor_sampler *s, const struct sampled_row *row,
                                         uint32_t local, const struct random_stream *stream,
                                         uint32_t *position, struct error *err)
@@ -266,7 +270,8 @@ static enum error_code choose_positions(struct neighbor_sampler *s, const struct
     return rc;
 }
 
-/* The edges of a row of which some are left out. The draws are those of a row that has only the others. */
+/* Pushes the edges of a row with excluded edges. The draws are those of a row that has only the
+ * others. */
 static enum error_code push_others(struct neighbor_sampler *s, const struct row_block *block,
                                    uint32_t index, uint32_t drawn,
                                    const struct random_stream *stream, struct error *err)
@@ -292,7 +297,8 @@ static enum error_code push_others(struct neighbor_sampler *s, const struct row_
     return push_many(s, row, position, err);
 }
 
-/* Pushes the edges of a row. `drawn`: its place among the rows of the block that are drawn from. */
+/* Pushes the edges of a row. `drawn` is its place among the rows of the block that are drawn
+ * from. */
 static enum error_code push_row(struct neighbor_sampler *s, const struct row_block *block,
                                 uint32_t index, uint32_t drawn, const struct random_stream *stream,
                                 struct error *err)
@@ -327,7 +333,7 @@ static enum error_code push_row(struct neighbor_sampler *s, const struct row_blo
     return push_many(s, row, position, err);
 }
 
-/* Notes where the rows of a block end. The rows that are listed have edges. */
+/* Notes the ends of the rows of a block. Listed rows without edges are left out. */
 static void end_rows(struct neighbor_sampler *s, const struct row_block *block)
 {
     struct relation_rows *rows = s->rows;
@@ -397,7 +403,7 @@ static uint32_t *hop_end(struct neighbor_sampler *s, const struct neighbor_reque
     return &s->lists.hop_end[type * ((uint32_t)request->hop_count + 1) + (uint32_t)hop];
 }
 
-/* Takes up a relation at a hop: the window goes on behind its edges. */
+/* Begins a relation at a hop: the window continues after the relation's last edge. */
 static void begin_relation(struct neighbor_sampler *s, const struct neighbor_request *request,
                            uint32_t relation, int hop, uint64_t all_edges)
 {
@@ -412,7 +418,7 @@ static void begin_relation(struct neighbor_sampler *s, const struct neighbor_req
     edge_window_begin(&s->window, s->rows->edge_count);
 }
 
-/* The nodes of its target type that were found at the hop before. */
+/* Expands the nodes of a relation's target type that were found at the hop before. */
 static enum error_code expand_relation(struct neighbor_sampler *s,
                                        const struct neighbor_request *request, uint32_t relation,
                                        int hop, uint64_t *all_edges, struct error *err)

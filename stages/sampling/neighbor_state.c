@@ -3,8 +3,8 @@
 #include "common/base/memory.h"
 #include "common/graph/relation_reverse.h"
 
-/* A part may be found from the hint in a step or none: much cheaper than halving the book per
- * node. */
+/* Fills the hints. From its hint the part of a node is found in few steps, mostly in none, which is
+ * much cheaper than a binary search of the book for each node. */
 static void make_hints(struct neighbor_sampler *s)
 {
     const uint32_t last = s->topology->node_count ? s->topology->node_count - 1 : 0;

@@ -1,10 +1,12 @@
 /*
- * neighbor_with_replacement_sampler - draws the neighbours of a long row one after the other, each as likely at every draw, as
- * PyG's NeighborLoader(replace=True) and DGL's sample_neighbors(replace=True).
+ * neighbor_with_replacement_sampler - draws neighbours of a long row with replacement, each
+ * equally likely at every draw, as PyG's NeighborLoader(replace=True) and DGL's
+ * sample_neighbors(replace=True) do.
  *
- * A neighbour that is drawn k times is there k times. Means stay unbiased, with more variance than without replacement, but the
- * draws of a row are independent of each other, which some proofs want. A row that is not longer than the fan-out is
- * taken as it is, each neighbour once: that is exact, and PyG's draws from it would not be.
+ * A neighbour that is drawn k times is in the row k times. Means stay unbiased, with more variance
+ * than without replacement, but the draws of a row are independent of each other, as some proofs
+ * assume. A row that is not longer than the fan-out is taken whole, each neighbour once: that is
+ * exact, while PyG draws from it.
  */
 #include "common/base/random.h"
 #include "stages/sampling/sampler.h"

@@ -37,7 +37,7 @@ void node_chances_free(struct node_chances *chances, uint32_t count)
     memory_free(chances);
 }
 
-/* One table is made with these. */
+/* The sums of one table while it is made. */
 struct sums {
     const struct chance_rule *rule;
     const struct topology *topology;
@@ -66,7 +66,8 @@ static enum error_code add_row(struct sums *s, uint32_t relation, uint32_t node,
     return rc;
 }
 
-/* Counts what a row says of lengths: its own, and an edge of each source that has no row. */
+/* Adds a row to the source lengths: its own length, and one edge for each source that has no row in
+ * the relation. */
 static enum error_code count_row(struct sums *s, uint32_t relation, uint32_t node,
                                  struct error *err)
 {
@@ -99,7 +100,7 @@ static enum error_code visit_rows(struct sums *s, uint32_t first, uint32_t end, 
     return rc;
 }
 
-/* Sums become chances. */
+/* Divides the sums by `whole` to get chances, and adds up the running sums. */
 static void share_out(struct node_chances *out, double whole)
 {
     double end = 0;
@@ -205,15 +206,14 @@ uint32_t node_chances_draw(const struct node_chances *chances, const struct rand
 {
     uint32_t low = 0, high = chances->node_count - 1;
     const double at = random_unit_double(stream, draw, 0) * chances->end[high];
-    while (low <
-           high) { /* the first whose end is above; one without a chance ends where it begins */
+    while (low < high) { /* finds the first end above `at`, which skips nodes without a chance */
         const uint32_t middle = low + (high - low) / 2;
         if (chances->end[middle] > at)
             high = middle;
         else
             low = middle + 1;
     }
-    while (low > 0 && !(chances->chance[low] > 0)) /* `at` was rounded up to the very end */
+    while (low > 0 && !(chances->chance[low] > 0)) /* rounding may raise `at` to the end */
         low--;
     return low;
 }

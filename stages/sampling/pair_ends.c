@@ -39,7 +39,7 @@ uint32_t pair_ends_node(const struct pair_ends *ends, uint32_t type, uint32_t nu
 {
     const uint32_t *book = pair_ends_book(ends, type);
     int low = 0, high = ends->ranges.part_count;
-    while (high - low > 1) { /* the last part that begins at or before it */
+    while (high - low > 1) { /* finds the last part that begins at or before `number` */
         const int middle = (low + high) / 2;
         if (book[middle] <= number)
             low = middle;

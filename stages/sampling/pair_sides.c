@@ -6,7 +6,7 @@
 
 static const char what[] = "the sides of a graph";
 
-/* What one pass over the edges finds. */
+/* The results of one pass over the edges. */
 struct side_pass {
     uint8_t *side;
     bool has_changed, is_mixed;

@@ -10,7 +10,7 @@ static size_t place_of(uint32_t first, uint32_t second, unsigned bits)
     return (size_t)((key ^ key >> 32) * 0xD6E8FEB86659FD93ULL >> (64 - bits));
 }
 
-/* The slot of the pair, or the free one where it belongs. */
+/* Returns the slot of the pair, or the free slot where it belongs. */
 static uint32_t *slot_of(const struct pair_table *table, uint32_t first, uint32_t second)
 {
     const size_t mask = ((size_t)1 << table->bits) - 1;

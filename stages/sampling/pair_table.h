@@ -1,8 +1,9 @@
 /*
- * pair_table - numbers by a pair of numbers, as small as what is in it.
+ * pair_table - maps pairs of numbers to numbers, in memory that grows with the entries.
  *
- * An open-addressing table, at most half full. known_nodes.h, with an entry for each node of the graph, is for the nodes of a
- * batch; this is for a batch in which a node may be several times, and for what was drawn beside it.
+ * It is an open-addressing table, at most half full. known_nodes.h, which has an entry for each
+ * node of the graph, holds the nodes of a batch. This table is for batches in which a node may be
+ * several times, and for other draws of a batch.
  */
 #ifndef STAGES_SAMPLING_PAIR_TABLE_H
 #define STAGES_SAMPLING_PAIR_TABLE_H
@@ -20,11 +21,11 @@ struct pair_table {            /* {0} is empty */
     uint32_t count;
 };
 
-/* Nothing is in it any more; the memory stays. */
+/* Removes all entries; the memory stays. */
 void pair_table_clear(struct pair_table *table);
-/* The number of the pair, or PAIR_TABLE_NONE. */
+/* Returns the number of the pair, or PAIR_TABLE_NONE. */
 uint32_t pair_table_find(const struct pair_table *table, uint32_t first, uint32_t second);
-/* Of a pair that is not there; number < PAIR_TABLE_NONE. Fails: ERROR_NO_MEMORY. */
+/* Adds a pair that is not in the table; number < PAIR_TABLE_NONE. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code pair_table_add(struct pair_table *table, struct array_budget *budget,
                                           uint32_t first, uint32_t second, uint32_t number,
                                           struct error *err);

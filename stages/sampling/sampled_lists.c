@@ -89,7 +89,7 @@ static enum error_code join_nodes(struct sampled_lists *lists, bool has_seed_of,
     uint64_t all = 0;
     for (uint32_t t = 0; t < lists->type_count; t++)
         all += lists->count[t];
-    if (all > UINT32_MAX) /* of a disjoint batch, for others have at most the nodes of the graph */
+    if (all > UINT32_MAX) /* only a disjoint batch can have more nodes than the graph */
         return error_set(err, ERROR_INVALID,
                          "the mini-batch has over %" PRIu32
                          " nodes; expected a smaller batch_size or lower fan-outs",
@@ -175,7 +175,7 @@ static struct mini_batch joined_batch(const struct sampled_lists *lists)
     };
 }
 
-/* The lists of one relation, as they are. */
+/* Returns the lists of the only relation as a batch, without a copy. */
 static struct mini_batch single_batch(const struct sampled_lists *lists)
 {
     const struct relation_rows *rows = lists->relation;

@@ -1,13 +1,13 @@
 /*
- * shadow_sampler - a bounded neighbourhood of each seed as a graph of its own, on which a model of
- * any depth computes (Zeng et al., "Decoupling the Depth and Scope of Graph Neural Networks",
- * NeurIPS 2021), as PyG's ShaDowKHopSampler.
+ * shadow_sampler - draws a bounded neighbourhood of each seed as a graph of its own, on which a
+ * model of any depth computes (Zeng et al., "Decoupling the Depth and Scope of Graph Neural
+ * Networks", NeurIPS 2021), as PyG's ShaDowKHopSampler does.
  *
  * The sampler draws `num_neighbors` neighbours of each node that it reaches in fewer than `depth`
- * hops, in each relation, none twice; the subgraph has all edges of the graph among the nodes that
- * were reached. The subgraphs of a batch are disjoint: a node that two seeds reach is there twice.
- * What a seed gives is read off its own row (the paper's and PyG's root readout). Degrees are those
- * in the subgraph.
+ * hops, in each relation, none twice. The subgraph has all edges of the graph among the nodes that
+ * were reached. The subgraphs of a batch are disjoint: a node that two seeds reach is in the batch
+ * twice. The output for a seed is read from its own row (the paper's and PyG's root readout).
+ * Degrees are those in the subgraph.
  */
 #include "stages/sampling/distinct_positions.h"
 #include "stages/sampling/sampler.h"
@@ -20,7 +20,7 @@ enum { MEMBERS, POSITIONS, BITS, FIRST_MEMBER, LOCALS }; /* the scratch arrays *
 struct shadow {
     struct batch_builder *b;
     const struct neighbor_request *request;
-    uint32_t *member; /* [member_count] of all seeds so far, each seed's first */
+    uint32_t *member; /* [member_count]; seed after seed, the seed itself first */
     uint32_t member_count;
     uint32_t *first_member; /* [seeds + 1] */
     uint32_t *local;        /* [member_count] numbers in their types */
@@ -41,7 +41,7 @@ static enum error_code add_member(struct shadow *s, uint32_t node, struct error 
     return ERROR_NONE;
 }
 
-/* Adds what a node hears from in a relation that ends in its type. */
+/* Adds neighbours of a node in a relation that ends in its type. */
 static enum error_code reach(struct shadow *s, uint32_t relation, uint32_t node,
                              const struct random_stream *stream, struct error *err)
 {
@@ -79,7 +79,7 @@ static bool ends_in(const struct shadow *s, uint32_t relation, uint32_t node)
     return s->b->lists->relation[relation].target == batch_builder_type(s->b, node);
 }
 
-/* The nodes of the subgraph of one seed. */
+/* Draws the nodes of the subgraph of one seed. */
 static enum error_code draw_members(struct shadow *s, uint32_t seed, struct error *err)
 {
     const uint32_t depth = (uint32_t)s->request->options->depth;
@@ -137,8 +137,8 @@ static enum error_code add_rows(struct shadow *s, uint32_t seed, uint32_t first,
     return rc;
 }
 
-/* Nodes and rows: the seeds', then those of the other members, seed after seed. The seeds are of
- * one type. */
+/* Adds nodes and rows: first those of the seeds, then those of the other members, seed after seed.
+ * All seeds have one type. */
 static enum error_code add_all(struct shadow *s, struct error *err)
 {
     const uint32_t seeds = s->request->seed_count, *first = s->first_member;

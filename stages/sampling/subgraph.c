@@ -5,7 +5,7 @@ static bool is_training(const struct neighbor_request *request, uint32_t node)
     return request->graph.is_training[node / 64] >> (node % 64) & 1;
 }
 
-/* Brings the nodes of a type into order; returns how many of them train. */
+/* Puts the training nodes of a type first and returns how many there are. */
 static uint32_t order_type(struct batch_builder *b, const struct neighbor_request *request,
                            uint32_t type, uint32_t *other)
 {
@@ -19,7 +19,7 @@ static uint32_t order_type(struct batch_builder *b, const struct neighbor_reques
     }
     for (uint32_t i = 0; i < others; i++)
         node[seeds + i] = other[i];
-    for (uint32_t i = 0; i < count; i++) { /* which are known already */
+    for (uint32_t i = 0; i < count; i++) { /* updates the numbers of the known nodes */
         b->known->count = i;
         known_nodes_add(b->known, node[i]);
     }
@@ -47,7 +47,7 @@ enum error_code subgraph_order(struct batch_builder *b, const struct neighbor_re
     return rc;
 }
 
-/* The first node of the type in the graph. */
+/* Returns the first node of the type in the graph. */
 static uint32_t first_of_type(const struct type_ranges *ranges, uint32_t type)
 {
     int part = 0;
@@ -63,7 +63,7 @@ enum error_code subgraph_stand_in(struct batch_builder *b, const struct neighbor
     float *weight = NULL;
     uint32_t local = 0;
     enum error_code rc = ERROR_NONE;
-    if (b->lists->count[type] == 0) /* parts without nodes of the type */
+    if (b->lists->count[type] == 0) /* the drawn parts have no node of the type */
         rc = batch_builder_enter(b, first_of_type(b->ranges, type), &local, err);
     if (rc == ERROR_NONE)
         rc = batch_builder_weigh_seeds(b, 1, &weight, err);
@@ -79,8 +79,8 @@ enum { HOP_BITS = 4, RELATION_BITS = 4 };
 
 _Static_assert(HOP_COUNT_MAX <= 1 << HOP_BITS, "a hop is part of a word of the counter");
 
-/* The first relations have the purpose `first`, and the others those that are set aside for
- * them. */
+/* The first 1 << RELATION_BITS relations use the purpose `first`. The others use the purposes set
+ * aside for relations. */
 static struct random_stream stream_of(uint64_t key, enum random_purpose first,
                                       const struct neighbor_request *request, uint32_t relation,
                                       uint32_t hop)

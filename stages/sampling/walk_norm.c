@@ -67,7 +67,7 @@ static enum error_code find_first_edges(uint64_t **out, const struct topology *t
     return rc;
 }
 
-/* Counts the edges of a node from nodes that were entered. */
+/* Counts the edges that reach a node from entered nodes. */
 static enum error_code count_row(struct drawn_walks *out, const uint64_t *first_edge,
                                  const struct batch_builder *b, uint32_t relation, uint32_t target,
                                  struct error *err)
@@ -96,7 +96,7 @@ static enum error_code count_edges(struct drawn_walks *out, const uint64_t *firs
     return rc;
 }
 
-/* Counts the nodes of a subgraph; returns how many there are. */
+/* Counts the nodes of a subgraph and returns their number. */
 static uint64_t count_nodes(struct drawn_walks *out, const struct batch_builder *b)
 {
     uint64_t all = 0;

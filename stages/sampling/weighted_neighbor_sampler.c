@@ -1,11 +1,14 @@
 /*
- * weighted_neighbor_sampler - keeps neighbours by the weight of their edges, none twice, as PyG's weighted NeighborLoader.
+ * weighted_neighbor_sampler - keeps neighbours by the weights of their edges, none twice, as PyG's
+ * weighted NeighborLoader does.
  *
- * The first is drawn with chances proportional to the weights, the next likewise among those left, and so on. That is
- * what the edges with the least keys are, where the key of an edge of weight w is E / w, with E exponential
- * (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", IPL 97, 2006): one pass over the row, in
- * any order. An edge of weight 0 has an infinite key: it is kept only where there are too few others, the first ones first.
- * logf, as in the losses: the same bits with and without fused multiply-add.
+ * The first neighbour is drawn with chances proportional to the weights, the next one in the same
+ * way among those left, and so on. The edges with the least keys have the same distribution, where
+ * the key of an edge of weight w is E / w, with E exponential (Efraimidis and Spirakis, "Weighted
+ * random sampling with a reservoir", IPL 97, 2006). That takes one pass over the row, in any
+ * order. An edge of weight 0 has an infinite key: it is kept only if there are too few other
+ * edges, the first ones first. The code uses logf, as the losses do: its bits are the same with
+ * and without fused multiply-add.
  */
 #include "common/base/random.h"
 #include "stages/sampling/sampler.h"
@@ -15,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a heap with the largest key on top. */
+/* An entry of a heap with the largest key on top. */
 struct candidate {
     float key;
     uint32_t position;
@@ -27,7 +30,7 @@ static bool is_before(struct candidate a, struct candidate b)
     return a.key < b.key || (!(b.key < a.key) && a.position < b.position);
 }
 
-/* Puts `one` where entry `at` is, or deeper: the heap below may hold larger ones. */
+/* Puts `one` in the place of entry `at`, or deeper if the heap below has larger keys. */
 static void sink(struct candidate *heap, uint32_t count, uint32_t at, struct candidate one)
 {
     for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
@@ -40,7 +43,7 @@ static void sink(struct candidate *heap, uint32_t count, uint32_t at, struct can
     heap[at] = one;
 }
 
-/* E = -log u, with u of 24 bits between 0 and 1. */
+/* Returns E = -log u, where u is the middle of one of 2^24 intervals between 0 and 1. */
 static float exponential(uint32_t word)
 {
     return -logf(((float)(word >> 8) + 0.5F) * 0x1p-24F);
@@ -68,7 +71,7 @@ static enum error_code choose(const struct row_choice *row, uint32_t *position, 
                              "edge %" PRIu32 " of node %" PRIu32 " has weight %g: sample.sampler "
                              "weighted_neighbor expects 0 or more",
                              i, row->node, (double)weight);
-        if (i % 4 == 0) /* a block number has 24 bits */
+        if (i % 4 == 0) /* a block number has 24 bits; higher bits go beside the node */
             random_block(row->stream, (uint64_t)(i >> 26) << 32 | row->node, i / 4 % (1U << 24),
                          word);
         const struct candidate one = {weight > 0 ? exponential(word[i % 4]) / weight : INFINITY, i};

@@ -1,4 +1,5 @@
-/* Units of sample on a graph with relations: which seeds, which fan-outs, and the same bytes again. */
+/* Tests units of sample on a graph with relations: their seeds, their fan-outs, and that a repeated
+ * unit gives the same bytes. */
 #include "common/base/memory.h"
 #include "stages/engine/stage.h"
 #include "stages/sampling/neighbor_sampler.h"
@@ -77,7 +78,7 @@ static void work(struct fixture *f, enum unit_kind kind, int64_t round, int32_t 
     assert_ok(mini_batch_get(f->temp->store, key.text, run_id, out, err), err);
 }
 
-/* The same unit drawn directly. */
+/* Compares the batch with the same unit drawn directly. */
 static void assert_is_the_draw(const struct fixture *f, const struct mini_batch *batch,
                                const int64_t *fanout, uint32_t round, uint32_t slot)
 {
@@ -122,7 +123,7 @@ static void every_epoch_takes_each_training_node_once(void **state)
             for (uint32_t i = 0; i < mini_batch_known(&batch, 1, 0); i++)
                 assert_int_equal(seen[batch.node[batch.node_begin[1] + i]]++, 0);
             assert_is_the_draw(f, &batch, fanout, (uint32_t)round, (uint32_t)slot);
-            work(f, UNIT_SAMPLE, round, slot, &batch); /* other bytes would be an alarm */
+            work(f, UNIT_SAMPLE, round, slot, &batch); /* other bytes would fail here */
         }
         if ((round + 1) % f->schedule.rounds_per_epoch == 0)
             for (uint32_t i = 0; i < TRAIN; i++)

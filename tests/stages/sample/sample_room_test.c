@@ -1,4 +1,4 @@
-/* Sampling ahead of training while the memory of a store fills. */
+/* Tests how far sampling runs ahead of training while the store's memory fills. */
 #include "common/base/clock.h"
 #include "stages/sample/sample_room.h"
 #include "store/backends/memory_backend.h"
@@ -21,7 +21,7 @@ static enum error_code tell_share(void *state, double *share, struct error *err)
     return ERROR_NONE;
 }
 
-/* A run of rounds of two slots, on a store in memory that says how full it is. */
+/* A run whose rounds have two slots, on a store in memory whose fill level the test sets. */
 struct scene {
     struct object_backend backend;
     struct store *store;
@@ -68,7 +68,7 @@ static void put_round(struct scene *s, int64_t round)
         put(s, key_mini_batch(run_id, round, slot));
 }
 
-/* How long the unit waits. */
+/* Waits for room for the unit and measures how long that takes. */
 static enum error_code wait_for(struct scene *s, enum unit_kind kind, int64_t round, int64_t *ms)
 {
     const struct unit unit = {.kind = kind, .round = round};
@@ -93,7 +93,8 @@ static void nothing_waits_while_there_is_room(void **state)
     put_round(&s, 0);
     assert_goes_at_once(&s, UNIT_SAMPLE, RUN_AHEAD);
     s.store = (store_close(s.store), NULL);
-    assert_ok(store_open_on(&memory_backend, place, 0, &s.store, &s.err), &s.err); /* no bound */
+    assert_ok(store_open_on(&memory_backend, place, 0, &s.store, &s.err),
+              &s.err); /* a plain store in memory has no limit, so no share */
     s.context.store = s.store;
     atomic_store(&share_now, 1);
     assert_goes_at_once(&s, UNIT_SAMPLE, RUN_AHEAD);
@@ -105,13 +106,14 @@ static void what_training_needs_never_waits(void **state)
     (void)state;
     struct scene s;
     open_scene(&s, 0.9);
-    assert_goes_at_once(&s, UNIT_SAMPLE, 0); /* before there are weights, too */
+    assert_goes_at_once(&s, UNIT_SAMPLE, 0); /* training needs round 0 before any weights exist */
     for (int64_t round = 0; round < 3; round++)
         put_round(&s, round);
     put(&s, key_weights(run_id, 3));
     assert_goes_at_once(&s, UNIT_SAMPLE, 3);
-    assert_goes_at_once(&s, UNIT_SAMPLE, 2);             /* one that was lost */
-    assert_goes_at_once(&s, UNIT_SAMPLE, RUN_AHEAD + 9); /* of a run whose weights are pruned */
+    assert_goes_at_once(&s, UNIT_SAMPLE,
+                        2); /* a past round: its batch was lost and is made again */
+    assert_goes_at_once(&s, UNIT_SAMPLE, RUN_AHEAD + 9); /* a run whose weights are pruned */
     assert_goes_at_once(&s, UNIT_SAMPLE_EVALUATION, 0);
     s.context.is_replay = true;
     assert_goes_at_once(&s, UNIT_SAMPLE, 5);
@@ -138,7 +140,7 @@ static void put_snapshot(struct scene *s, int64_t version)
 
 struct later {
     struct scene *scene;
-    int64_t round; /* -1: room is made */
+    int64_t round; /* -1: make room instead */
 };
 
 static void *do_later(void *context)
@@ -172,7 +174,8 @@ static void what_is_ahead_waits_for_room_or_for_training(void **state)
     }
 }
 
-/* Weights below the newest snapshot are gone, and a thousand rounds may run ahead. */
+/* The weights before the newest snapshot are removed, so the search begins at the snapshot even
+ * though a thousand rounds may run ahead. */
 static void the_newest_snapshot_says_where_training_may_be(void **state)
 {
     (void)state;
@@ -186,7 +189,7 @@ static void the_newest_snapshot_says_where_training_may_be(void **state)
     put_round(&s, 10);
     put_round(&s, 11);
     assert_goes_at_once(&s, UNIT_SAMPLE, 11);
-    assert_goes_at_once(&s, UNIT_SAMPLE, 3); /* of an epoch that reads it again */
+    assert_goes_at_once(&s, UNIT_SAMPLE, 3); /* a later epoch may read this round again */
     assert_int_equal(pthread_create(&thread, NULL, do_later, &later), 0);
     assert_ok(wait_for(&s, UNIT_SAMPLE, 40, &ms), &s.err);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -194,7 +197,8 @@ static void the_newest_snapshot_says_where_training_may_be(void **state)
     close_scene(&s);
 }
 
-/* Training is at round 1, whose second mini-batch was lost: who holds one of round 4 lets it go. */
+/* Training is at round 1, whose second mini-batch was lost: a worker that holds a unit of round 4
+ * hands it back. */
 static void a_mini_batch_that_training_misses_comes_first(void **state)
 {
     (void)state;

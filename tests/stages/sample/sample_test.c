@@ -176,7 +176,7 @@ static void every_epoch_takes_each_training_node_once(void **state)
                 assert_int_equal(seen[v], v % 7 == 0);
     }
     assert_int_equal(f->schedule.round_count, EPOCHS * 3);
-    assert_int_not_equal(first_seed[0], first_seed[1]); /* shuffled anew */
+    assert_int_not_equal(first_seed[0], first_seed[1]); /* the next epoch is shuffled again */
     fixture_close(f);
 }
 
@@ -289,7 +289,7 @@ struct helper {
 
 enum { HELPER_COUNT = 4 };
 
-/* Every HELPER_COUNT-th unit of the first two rounds. */
+/* Draws every HELPER_COUNT-th unit of the first two rounds. */
 static void *help(void *argument)
 {
     struct helper *helper = argument;
@@ -303,7 +303,7 @@ static void *help(void *argument)
     return NULL;
 }
 
-/* Four threads and samplers for three of them, so that one waits. */
+/* Runs four threads with three samplers, so that one thread waits. */
 static void units_drawn_side_by_side_are_the_units_drawn_alone(void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static void units_drawn_side_by_side_are_the_units_drawn_alone(void **state)
     fixture_close(together);
 }
 
-/* The table of all nodes twice for each sampler: 700 nodes, 5,600 bytes. */
+/* Each sampler is charged twice the size of its table of all nodes: 700 nodes, 5,600 bytes. */
 static void takes_no_more_samplers_than_the_budget_has_room_for(void **state)
 {
     (void)state;

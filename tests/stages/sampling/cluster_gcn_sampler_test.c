@@ -1,4 +1,4 @@
-/* Clusters: their nodes, all edges among them, and nothing else. */
+/* Tests that a batch of clusters has exactly their nodes and all edges among them. */
 #include "tests/stages/sampling/sampler_fixture.h"
 
 static const uint32_t book[] = {0, 9, 20, FIXTURE_NODES};
@@ -46,7 +46,7 @@ static void a_batch_is_its_clusters_with_all_edges_among_them(void **state)
                     weights += 1 + (u + v) % 5;
                 }
             assert_int_equal(batch.row_start[k + 1] - batch.row_start[k], expected);
-            assert_int_equal(batch.degree[k], expected); /* a graph of its own */
+            assert_int_equal(batch.degree[k], expected); /* degrees are those of the batch */
             assert_true(fabs((double)batch.weight_sum[k] - weights) < 1e-5);
             for (uint32_t e = batch.row_start[k]; e < batch.row_start[k + 1]; e++) {
                 const uint32_t u = batch.node[batch.neighbor[e]];

@@ -38,7 +38,8 @@ static void equals_floyds_algorithm_with_flags(void **state)
             }
 }
 
-/* Rows of any length side by side, with every set of instructions. */
+/* Compares rows of any length drawn side by side with rows drawn alone, for every instruction
+ * set. */
 static void rows_side_by_side_are_the_rows_alone(void **state)
 {
     (void)state;
@@ -78,7 +79,8 @@ static void leaves_the_scratch_zero(void **state)
         assert_true(scratch[i] == 0);
 }
 
-/* Where chi-square with `freedom` degrees lies beyond in one of a million (Wilson and Hilferty). */
+/* Returns the value that chi-square with `freedom` degrees exceeds once in a million (Wilson and
+ * Hilferty). */
 static double chi_square_limit(double freedom)
 {
     const double part = 2.0 / (9.0 * freedom);
@@ -92,7 +94,7 @@ static void every_set_is_equally_likely(void **state)
     static uint32_t seen[1 << LENGTH];
     const uint64_t seed = random_graph_seed(11);
     for (uint32_t i = 0; i < DRAWS; i++) {
-        /* Half of the draws differ by node, half by round. */
+        /* Half of the draws differ by node, the other half by round. */
         const struct random_stream stream =
             random_stream_of(seed, RANDOM_NEIGHBOR, i % 2 ? i : 0, 0, 0);
         uint32_t position[COUNT], set = 0;
@@ -123,7 +125,7 @@ static void long_rows_are_covered_evenly(void **state)
     uint32_t seen[BINS] = {0};
     const struct random_stream stream =
         random_stream_of(random_graph_seed(13), RANDOM_NEIGHBOR, 0, 0, 0);
-    assert_int_equal(distinct_positions_scratch(LENGTH, COUNT), 0); /* the sorted list */
+    assert_int_equal(distinct_positions_scratch(LENGTH, COUNT), 0); /* 0: the sorted list is used */
     for (uint32_t i = 0; i < DRAWS; i++) {
         uint32_t position[COUNT];
         draw(&stream, i, LENGTH, COUNT, position);

@@ -35,7 +35,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* As one would do it: the first place of each node among those seen so far. */
+/* Relabels in the plain way: the local index of a node is the place of its first occurrence. */
 static void assert_relabelled(const struct fixture *f, uint32_t count)
 {
     uint32_t place[NODE_COUNT], known = 0;

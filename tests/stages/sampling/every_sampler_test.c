@@ -1,10 +1,10 @@
-/* What each row of the table of samplers has to keep. */
+/* Tests the properties that every row of the table of samplers must have. */
 #include "store/records/batch_form.h"
 
 #include "tests/stages/sampling/sampler_fixture.h"
 #include "tests/support/temp_store.h"
 
-/* What of a batch has to be the same: all that is in its record. */
+/* Compares two batches in everything that their records hold. */
 static void assert_same(const struct mini_batch *a, const struct mini_batch *b)
 {
     assert_int_equal(a->form, b->form);
@@ -35,7 +35,8 @@ static struct neighbor_request request_of(struct sampler_fixture *f, const struc
     return request;
 }
 
-/* Of every row: sound as a record, the same again after others, whatever the parts, and other in another round. */
+/* The batch of every sampler is valid as a record, the same when drawn again after others and with
+ * other parts, and different in another round. */
 static void every_sampler_is_a_function_of_its_request(void **state)
 {
     static const uint32_t two_parts[] = {0, 11, FIXTURE_NODES},
@@ -70,7 +71,7 @@ static void every_sampler_is_a_function_of_its_request(void **state)
         assert_ok(sampler->draw(f.sampler, &first, &again, &err), &err);
         assert_same(&again, &stored);
         assert_ok(sampler->draw(parts.sampler, &there, &again, &err), &err);
-        assert_same(&again, &stored); /* the first part is the same */
+        assert_same(&again, &stored); /* clusters draw the first part, the same in both */
         sampler_fixture_close(&f);
         sampler_fixture_close(&parts);
     }
@@ -78,7 +79,7 @@ static void every_sampler_is_a_function_of_its_request(void **state)
     arena_release(&scratch);
 }
 
-/* An edge is where its position says: of the same source, and of the same time. */
+/* The position of an edge leads to an edge with the same source and the same time. */
 static void positions_of_edges_are_those_in_their_rows(void **state)
 {
     static const uint32_t four_parts[] = {0, 11, 12, 25, FIXTURE_NODES};

@@ -1,4 +1,5 @@
-/* Layers of importance: the chances are the paper's, and what a layer sums is unbiased at every node. */
+/* Tests that FastGCN draws with the paper's chances, and that the sums of a layer are unbiased at
+ * every node. */
 #include "tests/stages/sampling/sampler_fixture.h"
 
 enum { DRAWS = 30000 };
@@ -46,7 +47,7 @@ static void sums_over_neighbours_are_unbiased(void **state)
             estimate_add(&seeds[s], sum_of_row(&f, &batch, s));
             assert_int_equal(batch.degree[s], f.degree[batch.node[s]]);
         }
-        /* The first layer draws for all nodes so far, the seeds once more. */
+        /* The first layer draws for all nodes so far, so the seeds are destinations again. */
         const struct message_block block = mini_batch_block(&batch, 0);
         assert_int_equal(block.destination_count, batch.hop_end[1]);
         for (uint32_t s = 0; s < 3; s++) {

@@ -1,9 +1,9 @@
 /*
- * graphsaint_check - what every sampler of GraphSAINT has to keep: many batches are drawn, and in them
- *   - nodes are there as often as the weight of their loss says,
+ * graphsaint_check - draws many batches and checks the properties of every GraphSAINT sampler:
+ *   - a node is in batches as often as the weight of its loss says,
  *   - the weighted losses of a batch add up to those of all training nodes, on average,
- *   - at a node that is there the sum over its edges is that over all of them, on average,
- *   - all edges among the nodes are there, and no others.
+ *   - at a node of a batch the sum over its edges equals the sum over all its edges, on average,
+ *   - a batch has all edges among its nodes, and no others.
  */
 #ifndef TESTS_STAGES_SAMPLING_GRAPHSAINT_CHECK_H
 #define TESTS_STAGES_SAMPLING_GRAPHSAINT_CHECK_H
@@ -29,7 +29,8 @@ static inline void graphsaint_check_edges(const struct sampler_fixture *f,
     }
 }
 
-/* `mean`: of the chances of training nodes. `slack`: what the weights and factors may be off, if they were counted. */
+/* Checks many batches. `mean` is the mean chance of training nodes; `slack` is the error allowed in
+ * weights and factors that were counted. */
 static inline void graphsaint_check(struct sampler_fixture *f, const struct sampler *sampler,
                                     const struct neighbor_request *like, double mean,
                                     uint32_t draws, double slack)
@@ -70,7 +71,7 @@ static inline void graphsaint_check(struct sampler_fixture *f, const struct samp
     estimate_check(&loss, all / f->train_count, slack, "loss", 0);
 }
 
-/* What samplers with chances in closed form share: two tests of each of them. */
+/* Runs the two tests of a sampler whose chances have a closed form. */
 static inline void graphsaint_check_closed_form(enum sampler_kind kind)
 {
     enum { DRAWS = 40000 };
@@ -95,7 +96,7 @@ static inline void graphsaint_check_without_training_nodes(enum sampler_kind kin
     request.graph.is_training = none;
     assert_ok(sampler->draw(f.sampler, &request, &batch, &err), &err);
     assert_int_equal(batch.seed_count, 1);
-    assert_true(batch.seed_weight[0] == 0); /* it teaches nothing */
+    assert_true(batch.seed_weight[0] == 0); /* the batch teaches nothing */
     sampler_fixture_close(&f);
 }
 

@@ -1,4 +1,4 @@
-/* GraphSAINT's edge sampler: its normalisation by closed forms against many draws. */
+/* Tests GraphSAINT's edge sampler: its closed-form normalisation against many draws. */
 #include "stages/sampling/graphsaint.h"
 
 #include "tests/stages/sampling/graphsaint_check.h"
@@ -15,7 +15,8 @@ static void chances_are_the_papers(void **state)
     struct sampler_fixture f;
     sampler_fixture_open(&f);
     (void)sampler_fixture_request(&f, sampler_of(SAMPLER_GRAPHSAINT_EDGE), 0);
-    /* An edge of u and v by (1 / d_u + 1 / d_v) by the number of nodes; a node by those of its edges. */
+    /* The chance of edge (u, v) is (1 / d_u + 1 / d_v) / nodes; the chance of a node is the sum
+     * over its edges. */
     for (uint32_t v = 0; v < FIXTURE_NODES; v++) {
         double chance = 0;
         for (uint32_t u = 0; u < FIXTURE_NODES; u++)

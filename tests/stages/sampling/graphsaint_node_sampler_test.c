@@ -1,4 +1,4 @@
-/* GraphSAINT's node sampler: its normalisation by closed forms against many draws. */
+/* Tests GraphSAINT's node sampler: its closed-form normalisation against many draws. */
 #include "stages/sampling/graphsaint.h"
 
 #include "tests/stages/sampling/graphsaint_check.h"

@@ -1,11 +1,12 @@
-/* GraphSAINT's walks: counts made beforehand against many batches. */
+/* Tests GraphSAINT's walks: the counts made beforehand against many batches. */
 #include "stages/sampling/walk_norm.h"
 
 #include "tests/stages/sampling/graphsaint_check.h"
 
 enum { ROUNDS = 20000, ROOTS = 4, COVERAGE = 20000 };
 
-/* Batches whose roots come as the schedule gives them: some of the training nodes, any as likely. */
+/* Draws a batch whose roots are chosen as the schedule chooses them: some training nodes, all
+ * equally likely. */
 static enum error_code draw_shuffled(struct neighbor_sampler *sampler,
                                      const struct neighbor_request *request, struct mini_batch *out,
                                      struct error *err)
@@ -56,7 +57,8 @@ static void counted_chances_make_it_unbiased(void **state)
     assert_ok(walk_norm_init(&norm, &counts, &f.graph.topology, f.train, f.train_count, &err),
               &err);
     request.graph.walk_norm = &norm;
-    /* The chance of a training node is its count by the number of subgraphs; of that mean the weights are. */
+    /* The chance of a training node is its count divided by the number of subgraphs. The weights
+     * use the mean of these chances. */
     double mean = 0;
     struct mini_batch batch;
     for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -88,7 +90,7 @@ static void without_counts_it_has_no_normalisation(void **state)
     graphsaint_check_edges(&f, &batch);
     assert_null(batch.edge_factor);
     assert_null(batch.seed_weight);
-    for (uint32_t i = 0; i < batch.node_count; i++) /* a graph of its own */
+    for (uint32_t i = 0; i < batch.node_count; i++) /* degrees are those of the batch */
         assert_int_equal(batch.degree[i], batch.row_start[i + 1] - batch.row_start[i]);
     assert_true(batch.node_count <= 9);
     sampler_fixture_close(&f);

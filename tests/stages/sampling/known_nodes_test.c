@@ -34,7 +34,7 @@ static void knows_what_was_added_until_it_forgets(void **state)
     assert_int_equal(budget.used, 0);
 }
 
-/* Shortly before the numbers run out, and when they do. */
+/* Tests batches shortly before the numbers run out, and when they do. */
 static void clears_the_table_when_the_numbers_run_out(void **state)
 {
     (void)state;

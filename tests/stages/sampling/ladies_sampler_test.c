@@ -1,4 +1,5 @@
-/* Layers of importance among neighbours: inclusion is by the paper's chances, sums are consistent, and no draw is wasted. */
+/* Tests LADIES: nodes are chosen by the paper's chances, sums are consistent, and no draw is
+ * wasted. */
 #include "tests/stages/sampling/sampler_fixture.h"
 
 enum { DRAWS = 30000 };
@@ -11,7 +12,8 @@ static enum error_code draw(struct sampler_fixture *f, uint32_t round, const int
     return sampler_of(SAMPLER_LADIES)->draw(f->sampler, &request, batch, err);
 }
 
-/* Of a candidate in one draw: the squared entries of its column in the rows of the seeds. */
+/* Computes the chance of each candidate in one draw: the squared entries of its column in the rows
+ * of the seeds. */
 static void chances_of(const struct sampler_fixture *f, double *chance)
 {
     double all = 0;
@@ -52,7 +54,7 @@ static void neighbours_are_there_as_often_as_importance_says(void **state)
     sampler_fixture_close(&f);
 }
 
-/* Rows are normalised, which has a bias that goes with the number of draws. */
+/* Normalised rows have a bias that shrinks with the number of draws. */
 static void means_over_neighbours_come_close(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Layers of importance over several relations: in each, nodes are there by the paper's chances of
- * its own rows; sums are unbiased (FastGCN) or come close (LADIES); and where all are taken the
- * batch is the whole neighbourhood. */
+/* Tests samplers of layers over several relations: nodes are chosen in each relation by the paper's
+ * chances of its own rows; sums are unbiased (FastGCN) or close (LADIES); and if all candidates are
+ * taken, the batch is the whole neighbourhood. */
 #include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
 
@@ -59,8 +59,9 @@ static uint32_t edges_from(uint32_t r, uint32_t node)
     return count;
 }
 
-/* The squared norm of each column of GCN's matrix of each relation, by their sum. A node has the
- * edges that end in it where it has a row, and those that begin at it where it has none. */
+/* The expected chance is the squared norm of a node's column in GCN's matrix of the relation,
+ * divided by the sum of all. The degree of a node is the number of edges that end in it if it has a
+ * row, otherwise of those that begin at it. */
 static void chances_of_fastgcn_are_squared_norms_of_columns(void **state)
 {
     struct fixture *f = open_fixture(state);
@@ -90,7 +91,7 @@ static void chances_of_fastgcn_are_squared_norms_of_columns(void **state)
     close_fixture(f);
 }
 
-/* Authors are drawn in one relation and papers in another, whatever the other draws. */
+/* Authors are drawn in one relation and papers in another, independently. */
 static void nodes_are_there_as_often_as_importance_says(void **state)
 {
     static const int64_t fanout[TYPED_RELATIONS] = {4, 5, 0, 3};
@@ -126,7 +127,7 @@ static void nodes_are_there_as_often_as_importance_says(void **state)
     close_fixture(f);
 }
 
-/* The sum over a row of its sources' numbers; *factors is that of the factors. */
+/* Returns the sum of a row's source numbers; *factors is the sum of its factors. */
 static double sum_of_listed(const struct mini_batch *batch, uint32_t r, uint32_t i, double *factors)
 {
     const uint32_t from = batch->node_begin[relation[r].source_type];
@@ -141,7 +142,7 @@ static double sum_of_listed(const struct mini_batch *batch, uint32_t r, uint32_t
     return sum;
 }
 
-/* Rows of LADIES are normalised, which has a bias that goes with the number of draws. */
+/* LADIES normalises rows, which has a bias that shrinks with the number of draws. */
 static void check_sums(struct fixture *f, enum sampler_kind kind, double slack)
 {
     static const int64_t fanout[TYPED_RELATIONS] = {12, 12, 0, 0};
@@ -181,7 +182,7 @@ static void sums_over_each_relation_are_those_of_all_edges(void **state)
     close_fixture(f);
 }
 
-/* With more draws than candidates every hop has all edges to the nodes so far, each for itself. */
+/* With more draws than candidates every hop has all edges to the nodes so far, each once. */
 static void few_candidates_are_all_taken(void **state)
 {
     enum { MANY = TYPED_NODES };

@@ -1,11 +1,11 @@
-/* Negatives that are given as a list for each edge. */
+/* Tests negatives that are given as a list for each edge. */
 #include "stages/sampling/pair_drawer.h"
 
 #include "tests/support/test.h"
 
 enum { NODE_COUNT = 300, POSITIVES = 40, NEGATIVES = 5 };
 
-/* Edges 0, 3, 6, ... have lists, of two and of seven nodes in turn. */
+/* Gives lists of two and of seven nodes in turn to edges 0, 3, 6, ... */
 static void give_lists(struct pair_request *request)
 {
     static const uint64_t start[] = {0, 2, 9};
@@ -18,7 +18,8 @@ static void give_lists(struct pair_request *request)
     request->given_list = list;
 }
 
-/* From any place of the list on, and again from its beginning; edges without one have the draws of uniform ones. */
+/* Negatives run through the list from a drawn place and continue at its beginning; edges without a
+ * list get the same draws as uniform negatives. */
 static void given_negatives_are_those_of_the_list(void **state)
 {
     (void)state;
@@ -54,7 +55,7 @@ static void given_negatives_are_those_of_the_list(void **state)
             assert_true(fits);
         }
     for (int at = 0; at < 7; at++)
-        assert_true(begins[at] > 10); /* of 300 or so */
+        assert_true(begins[at] > 10); /* of some 300 in all */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* The sampler of relations against a slow one that follows the rule edge by edge, and its draws
- * against chance. */
+/* Compares the sampler of relations with a slow one that follows the rule edge by edge, and checks
+ * its draws against their chances. */
 #include "common/base/memory.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
@@ -24,7 +24,7 @@ static struct fixture *open_fixture(void **state)
     typed_edges_fill(&edges);
     fixture_open(&f, state, "p", &edges, &book, true);
     relation = slow.relation = f.book.relation;
-    topology_read_at_random(&f.topology); /* rows are asked for; what is drawn is the same */
+    topology_read_at_random(&f.topology); /* rows are read ahead; the draws must not change */
     return &f;
 }
 
@@ -83,7 +83,8 @@ static void a_batch_reads_back_as_it_was_drawn(void **state)
     const struct key key = key_mini_batch("r", 3, 5);
     assert_ok(neighbor_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
     assert_ok(mini_batch_put(f->temp->store, key.text, "r", &drawn, &scratch, &f->err), &f->err);
-    /* Another draw in between, then the same again: the same record, or putting it fails. */
+    /* After another draw the first request gives the same record again; otherwise storing it
+     * fails. */
     const struct neighbor_request other = request_of(all, 6);
     assert_ok(neighbor_sampler_draw(f->sampler, &other, &drawn, &f->err), &f->err);
     assert_ok(neighbor_sampler_draw(f->sampler, &request, &drawn, &f->err), &f->err);
@@ -97,7 +98,7 @@ static void a_batch_reads_back_as_it_was_drawn(void **state)
     close_fixture(f);
 }
 
-/* Seeds may be of any type: those of an edge, for instance. */
+/* Seeds may be of several types, such as the ends of edges. */
 static void seeds_of_several_types_stand_first(void **state)
 {
     struct fixture *f = open_fixture(state);
@@ -115,7 +116,7 @@ static void seeds_of_several_types_stand_first(void **state)
     close_fixture(f);
 }
 
-/* The paper with the longest row of relation 1. */
+/* Returns the paper with the longest row of relation 1. */
 static uint32_t longest_row(uint32_t *length)
 {
     uint32_t best = 0;
@@ -130,8 +131,8 @@ static uint32_t longest_row(uint32_t *length)
     return best;
 }
 
-/* Each source of the longest row is kept as often as the others: chi-square of 8 to 30 degrees of
- * freedom at p = 1e-6. */
+/* Each source of the longest row is kept equally often: chi-square of 8 to 30 degrees of freedom at
+ * p = 1e-6. */
 static void each_neighbor_is_as_likely_as_the_others(void **state)
 {
     enum { DRAWS = 4000, FANOUT = 3 };
@@ -166,7 +167,7 @@ static void each_neighbor_is_as_likely_as_the_others(void **state)
 
 /* --- what other samplers choose in a relation --- */
 
-/* How often each source of that row is the only one that a sampler keeps. */
+/* Counts how often each source of that row is the only one that a sampler keeps. */
 static void count_choices(struct fixture *f, enum sampler_kind kind, uint32_t seed,
                           uint32_t seen[TYPED_NODES])
 {
@@ -203,7 +204,7 @@ static void weights_are_those_of_the_relation(void **state)
     close_fixture(f);
 }
 
-/* Two draws of one row give the same edge as often as chance has it, and no more. */
+/* Two draws from one row give the same edge as often as chance says. */
 static void draws_with_replacement_are_independent(void **state)
 {
     enum { DRAWS = 20000 };
@@ -230,15 +231,16 @@ static void draws_with_replacement_are_independent(void **state)
         assert_ok(sampler_of(SAMPLER_NEIGHBOR_WITH_REPLACEMENT)
                       ->draw(f->sampler, &request, &batch, &f->err),
                   &f->err);
-        const float *weight = batch.columns.data[EDGE_WEIGHT]; /* is the number of the edge */
+        const float *weight =
+            batch.columns.data[EDGE_WEIGHT]; /* a weight is the number of its edge */
         estimate_add(&twice, weight[0] == weight[1]);
     }
     estimate_check(&twice, 1.0 / length, 0, "the same edge twice of", length);
     close_fixture(f);
 }
 
-/* Each sampler: the same batch for the same request, sound as a record, with
- * the fan-outs of each relation. */
+/* Each sampler gives the same batch for the same request, valid as a record, within the fan-outs of
+ * each relation. */
 static void every_sampler_of_relations_is_a_function_of_its_request(void **state)
 {
     struct fixture *f = open_fixture(state);

@@ -27,7 +27,7 @@ static int set_up(void **state)
     random_graph_make(&f->graph, f->seed, NODE_COUNT, HUB_DEGREE);
     memory_topology_make(&f->whole, f->graph.row_start, f->graph.neighbor, whole_book, 1);
     memory_topology_make(&f->cut, f->graph.row_start, f->graph.neighbor, cut_book, 7);
-    f->cut.topology.is_at_random = true; /* rows are asked for; what is drawn is the same */
+    f->cut.topology.is_at_random = true; /* rows are read ahead; the draws must not change */
     f->slow = memory_alloc(1, sizeof *f->slow);
     must(f->slow != NULL);
     const struct random_stream stream = random_stream_of(f->seed, RANDOM_SHUFFLE, 0, 0, 0);
@@ -99,7 +99,7 @@ static void draw_and_compare(const struct fixture *f, struct neighbor_sampler *s
     assert_int_equal(edge_widths_bytes(&batch.columns.width), 0);
 }
 
-/* Columns that tell which edge of the graph they belong to, and sums that tell the node. */
+/* Gives the graphs columns whose values identify the edge, and sums that identify the node. */
 static void give_columns(const struct fixture *f, struct memory_topology *whole,
                          struct memory_topology *cut, struct edge_columns *columns,
                          float *weight_sum)
@@ -126,8 +126,8 @@ static void give_columns(const struct fixture *f, struct memory_topology *whole,
     memory_topology_give(cut, &view, weight_sum);
 }
 
-/* The id says which edge of the graph each edge of the batch is, and all else has to be that one's. Rows keep the order
- * of the graph's rows, so ids ascend. */
+/* The id column identifies the graph's edge for each edge of the batch, and all other columns must
+ * be that edge's. Rows keep the order of the graph's rows, so ids ascend. */
 static void assert_columns(const struct fixture *f, const struct mini_batch *batch)
 {
     const int64_t *id = batch->columns.data[EDGE_ID];
@@ -150,7 +150,8 @@ static void assert_columns(const struct fixture *f, const struct mini_batch *bat
         assert_true(batch->weight_sum[i] == (float)batch->node[i] + 0.25F);
 }
 
-/* In one part and in seven; short rows, drawn ones, whole ones and long ones. The batch is that without columns. */
+/* Draws in one part and in seven, with short, drawn, whole and long rows. The batch is the same as
+ * without columns. */
 static void columns_are_those_of_the_edges_that_were_drawn(void **state)
 {
     const struct fixture *f = *state;
@@ -190,7 +191,7 @@ static void columns_are_those_of_the_edges_that_were_drawn(void **state)
     edge_columns_release(&columns);
 }
 
-/* A graph without weights gives none, whoever asks. */
+/* A graph without weights gives none even if a request wants them. */
 static void columns_that_the_graph_lacks_are_left_out(void **state)
 {
     const struct fixture *f = *state;
@@ -203,7 +204,7 @@ static void columns_that_the_graph_lacks_are_left_out(void **state)
     neighbor_sampler_free(sampler);
 }
 
-/* Also: one sampler, used again and again in any order, gives what a fresh one gives. */
+/* One sampler, used many times in any order, must also give what a fresh sampler gives. */
 static void equals_the_slow_sampler(void **state)
 {
     const struct fixture *f = *state;
@@ -322,7 +323,7 @@ static void degrees_are_those_of_the_whole_graph_without_self_loops(void **state
         loops +=
             (uint32_t)(f->graph.row_start[node + 1] - f->graph.row_start[node]) - batch.degree[i];
     }
-    assert_true(loops > 0); /* or the graph tests nothing */
+    assert_true(loops > 0); /* otherwise the graph tests nothing */
     assert_ok(neighbor_sampler_draw(trusting, &request, &batch, &err), &err);
     for (uint32_t i = 0; i < batch.node_count; i++)
         assert_int_equal(batch.degree[i],
@@ -394,7 +395,7 @@ static void no_hops_give_the_seeds_alone(void **state)
     neighbor_sampler_free(sampler);
 }
 
-/* Repeated edges are edges: each position of the row may be kept, so a neighbour may come twice. */
+/* Each position of a row may be kept, so with repeated edges a neighbour may be kept twice. */
 static void repeated_edges_are_kept_as_edges(void **state)
 {
     (void)state;
@@ -541,7 +542,8 @@ static void names_a_broken_topology(void **state)
     memory_topology_release(&graph);
 }
 
-/* A row that lies across two chunks of 2^27 edges. The memory between is reserved, never touched. */
+/* Draws from a row that spans two chunks of 2^27 edges. The memory between is reserved but never
+ * touched. */
 static void a_row_may_lie_across_chunks(void **state)
 {
     (void)state;

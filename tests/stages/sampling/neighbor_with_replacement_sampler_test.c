@@ -1,4 +1,5 @@
-/* Draws with replacement: every sequence of them is as likely, and short rows are whole. */
+/* Tests draws with replacement: all sequences of draws are equally likely, and short rows are kept
+ * whole. */
 #include "tests/stages/sampling/sampler_fixture.h"
 
 enum { DRAWS = 60000, FANOUT = 2 };
@@ -13,7 +14,8 @@ static enum error_code draw(struct sampler_fixture *f, uint32_t round, int64_t f
     return sampler_of(SAMPLER_NEIGHBOR_WITH_REPLACEMENT)->draw(f->sampler, &request, batch, err);
 }
 
-/* Of two draws of a row of n neighbours: twice the same by 1 / n^2, a pair of others by 2 / n^2. */
+/* Two draws from a row of n neighbours give one given neighbour twice with chance 1 / n^2, and a
+ * given pair of different ones with 2 / n^2. */
 static void pairs_of_draws_are_as_likely_as_they_should(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The sides of a bipartite graph, and the negatives that are drawn from them. */
+/* Tests the sides of a bipartite graph, and the negatives drawn from them. */
 #include "stages/sampling/negative_chances.h"
 #include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/pair_sides.h"
@@ -18,7 +18,7 @@ static uint64_t row_start[NODES + 1];
 static uint32_t neighbor[MOST];
 static uint8_t is_edge[NODES][NODES]; /* [target][source] */
 
-/* Nodes of the left are the even ones, as long as there are some. */
+/* Returns left node `i`: the first LEFT even numbers are the left nodes. */
 static uint32_t left(uint32_t i)
 {
     return 2 * i;
@@ -48,7 +48,7 @@ static void make_topology(void)
     memory_topology_make(&memory, row_start, neighbor, book, PARTS);
 }
 
-/* Each right node has edges from three of the left, and with `both_ways` back to them. */
+/* Makes edges from three left nodes to each right node, and with `both_ways` also back. */
 static void make_edges(bool both_ways)
 {
     memset(is_edge, 0, sizeof is_edge);
@@ -63,7 +63,7 @@ static void make_edges(bool both_ways)
 
 static uint32_t listed[LEFT];
 
-/* The first `count` of the left are listed, and the first edge is held out as well. */
+/* Lists the first `count` left nodes, and holds the first edge out. */
 static struct edge_splits splits_of(uint32_t count)
 {
     static uint32_t source, target;
@@ -100,7 +100,7 @@ static void sides_follow_from_the_listed_nodes(void **state)
         assert_ok(pair_sides_init(&sides, &memory.topology, &splits, &err), &err);
         expect_sides(&sides);
         pair_sides_release(&sides);
-        splits = splits_of(LEFT / 2); /* the others came with an update */
+        splits = splits_of(LEFT / 2); /* the other left nodes came with an update */
         assert_ok(pair_sides_init(&sides, &memory.topology, &splits, &err), &err);
         expect_sides(&sides);
         pair_sides_release(&sides);
@@ -158,7 +158,7 @@ static void negatives_are_of_the_side_of_the_end(void **state)
         assert_ok(pair_sides_init(&sides, &memory.topology, &splits, &err), &err);
         assert_ok(negative_chances_init(&all, &memory.topology, 0, &err), &err);
         assert_ok(pair_sides_chances(&sides, &all, chances, &err), &err);
-        for (uint32_t i = 0; i < 40; i++) { /* in either direction where edges go both ways */
+        for (uint32_t i = 0; i < 40; i++) { /* either direction if edges go both ways */
             const bool turns = both_ways && i % 3 == 0;
             const uint32_t a = left(i * 7 % LEFT), b = right(i);
             source[i] = turns ? b : a;

@@ -14,7 +14,7 @@ static void numbers_are_found_by_their_pair(void **state)
     struct error err = {0};
     const struct random_stream stream = random_stream_of(3, RANDOM_GENERATOR, 0, 0, 0);
     static uint32_t expected[SIDE][SIDE];
-    for (int turn = 0; turn < 2; turn++) { /* the memory of the first is used again */
+    for (int turn = 0; turn < 2; turn++) { /* the second turn reuses the memory of the first */
         for (uint32_t i = 0; i < SIDE * SIDE; i++)
             expected[i / SIDE][i % SIDE] = PAIR_TABLE_NONE;
         assert_int_equal(pair_table_find(&table, 1, 2), PAIR_TABLE_NONE);

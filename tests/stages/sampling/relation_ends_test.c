@@ -1,6 +1,5 @@
-/* Degrees and sums of weights at both ends of edges, by relation, of each sampler: those of the
- * whole graph, of what a seed sees of it at its time, or of a subgraph that is a graph of its
- * own. */
+/* Tests the degrees and sums of weights at both ends of edges, by relation, for each sampler: those
+ * of the whole graph, those that a seed sees at its time, or those of a subgraph. */
 #include "tests/stages/sampling/relation_sampling.h"
 #include "tests/stages/sampling/sampler_fixture.h"
 
@@ -27,7 +26,7 @@ static bool has_node(const struct mini_batch *batch, uint32_t seed, uint32_t nod
     return is_there;
 }
 
-/* Whether edge `e` counts at node number `at` of the batch. */
+/* Returns whether edge `e` counts at node number `at` of the batch. */
 static bool counts(const struct mini_batch *batch, uint32_t e, uint32_t at)
 {
     const uint32_t seed = batch->seed_of ? batch->seed_of[at] : 0;
@@ -36,8 +35,9 @@ static bool counts(const struct mini_batch *batch, uint32_t e, uint32_t at)
     return !batch->seed_time || edges.time[e] <= batch->seed_time[seed];
 }
 
-/* Counts what relation `r` has at node number `at`: edges that end in it but loops, or their
- * weights. */
+/* Returns the number of edges of relation `r` that end in node number `at`, without self-loops.
+ * With `weights` it returns the sum of their weights instead; within one type a self-loop of weight
+ * 1 is added if there is none. */
 static double at_end(const struct mini_batch *batch, uint32_t r, uint32_t at, bool weights)
 {
     bool has_loop = relation[r].source_type != relation[r].target_type;
@@ -56,7 +56,7 @@ static void check_relation(const struct mini_batch *batch, uint32_t r, uint32_t 
                            uint32_t sources, const struct relation_edges *found)
 {
     const uint32_t back = r == CITES ? CITES : r == 0 ? 3 : 0;
-    if (r == IN) { /* it has no reverse */
+    if (r == IN) { /* the relation has no reverse */
         assert_null(found->source_degree);
         return;
     }
@@ -72,7 +72,7 @@ static void check_relation(const struct mini_batch *batch, uint32_t r, uint32_t 
     }
 }
 
-/* The declared reverse has other edges in this graph, and it is what is believed. */
+/* In this graph the declared reverse has other edges than the relation; the declaration decides. */
 static void both_ends_of_edges_have_what_the_form_says(void **state)
 {
     static const int64_t few[TYPED_RELATIONS * HOPS] = {20, 10, 9, 9, -1, 1, 0, 9};

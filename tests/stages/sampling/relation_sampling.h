@@ -1,5 +1,5 @@
-/* relation_sampling - a sampler over the types and relations of typed_dataset.h, in a store of its
- * own. */
+/* relation_sampling - opens a sampler over the types and relations of typed_dataset.h, in a store
+ * of its own. */
 #ifndef TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
 #define TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
 
@@ -15,14 +15,14 @@ struct fixture {
     struct partition_book book;
     struct topology topology;
     struct neighbor_sampler *sampler;
-    const struct chance_rule *rule; /* of the sampler that was asked for last, and what it makes: */
+    const struct chance_rule *rule; /* the rule of the last sampler, and its tables: */
     struct node_chances *chances;
     uint32_t tables;
     struct error err;
 };
 
 /* Writes the topology of partition `id` with these edges, and opens a sampler over the book's
- * types. `f` stays where it is as long as the sampler. */
+ * types. `f` must not move while the sampler is open. */
 static inline void fixture_open(struct fixture *f, void **state, const char *id,
                                 const struct typed_edges *edges, const struct partition_book *book,
                                 bool has_self_loops)
@@ -36,7 +36,7 @@ static inline void fixture_open(struct fixture *f, void **state, const char *id,
     assert_ok(neighbor_sampler_new(&config, &f->sampler, &f->err), &f->err);
 }
 
-/* Adds to a request of papers what a sampler may want beside seeds and fan-outs. */
+/* Adds everything that a sampler may need beside seeds and fan-outs to a request for papers. */
 static inline void fixture_fill(struct fixture *f, const struct sampler *sampler,
                                 struct neighbor_request *request)
 {

@@ -1,8 +1,9 @@
 /*
- * sampler_fixture - a small undirected graph, and what is estimated on it, for tests of samplers.
+ * sampler_fixture - a small undirected graph, and estimators, for tests of samplers.
  *
- * Thirty nodes, of degrees from 1 to some 15, half of them training nodes; x is a number for each node. An estimator is given the
- * numbers of many draws and says how far its mean is from what it ought to be, in standard errors.
+ * The graph has thirty nodes with degrees from 1 to some 15; half of them are training nodes; x is
+ * a number for each node. An estimator takes the numbers of many draws and checks how far their
+ * mean is from the expected value, in standard errors.
  */
 #ifndef TESTS_STAGES_SAMPLING_SAMPLER_FIXTURE_H
 #define TESTS_STAGES_SAMPLING_SAMPLER_FIXTURE_H
@@ -25,7 +26,7 @@ struct sampler_fixture {
     uint32_t neighbor[FIXTURE_EDGES_MAX], degree[FIXTURE_NODES];
     int64_t time[FIXTURE_EDGES_MAX];
     float weight[FIXTURE_EDGES_MAX], weight_sum[FIXTURE_NODES];
-    double x[FIXTURE_NODES], sum[FIXTURE_NODES]; /* of x over the neighbours */
+    double x[FIXTURE_NODES], sum[FIXTURE_NODES]; /* sum: of x over the neighbours */
     uint64_t is_training[1];
     uint32_t train[FIXTURE_NODES], train_count;
     struct memory_topology graph;
@@ -33,7 +34,7 @@ struct sampler_fixture {
     struct node_chances *chances; /* one table */
 };
 
-/* Cut into parts at book [part_count + 1]. */
+/* Opens the graph, cut into parts at book [part_count + 1]. */
 static inline void sampler_fixture_open_parts(struct sampler_fixture *f, const uint32_t *book,
                                               int part_count)
 {
@@ -44,7 +45,7 @@ static inline void sampler_fixture_open_parts(struct sampler_fixture *f, const u
     *f = (struct sampler_fixture){0};
     for (uint32_t u = 0; u < FIXTURE_NODES; u++)
         for (uint32_t v = 0; v < u;
-             v++) /* low numbers have high degrees; a ring, so that none has none */
+             v++) /* low numbers have high degrees; a ring gives every node an edge */
             f->linked[u][v] = f->linked[v][u] =
                 u - v == 1 ||
                 (double)random_word(&stream, u * 64 + v, 0) * 0x1p-32 < 0.8 / (1 + 0.4 * v);
@@ -94,7 +95,8 @@ static inline void sampler_fixture_close(struct sampler_fixture *f)
 static const struct sampler_options sampler_fixture_options = {
     .walk_length = 2, .depth = 2, .num_neighbors = 2};
 
-/* A request of what every sampler may want; the chances are made when the sampler has some. */
+/* Makes a request with everything that a sampler may need; makes the chances if the sampler has a
+ * rule. */
 static inline struct neighbor_request
 sampler_fixture_request(struct sampler_fixture *f, const struct sampler *sampler, uint32_t round)
 {
@@ -121,7 +123,7 @@ sampler_fixture_request(struct sampler_fixture *f, const struct sampler *sampler
         .options = &sampler_fixture_options};
 }
 
-/* Numbers of which the mean is looked at. */
+/* The numbers whose mean is checked. */
 struct estimate {
     double count, sum, squares;
 };
@@ -133,7 +135,7 @@ static inline void estimate_add(struct estimate *e, double value)
     e->squares += value * value;
 }
 
-/* Within five standard errors, and `slack` of what is expected. */
+/* Checks that the mean is within five standard errors plus `slack` of the expected value. */
 static inline void estimate_check(const struct estimate *e, double expected, double slack,
                                   const char *what, uint32_t number)
 {
@@ -145,14 +147,15 @@ static inline void estimate_check(const struct estimate *e, double expected, dou
                  (unsigned)number, mean, e->count, expected, error);
 }
 
-/* Where chi-square with `freedom` degrees lies beyond in one of a million (Wilson and Hilferty). */
+/* Returns the value that chi-square with `freedom` degrees exceeds once in a million (Wilson and
+ * Hilferty). */
 static inline double chi_square_limit(double freedom)
 {
     const double part = 2.0 / (9.0 * freedom);
     return freedom * pow(1.0 - part + 4.753 * sqrt(part), 3.0);
 }
 
-/* seen [count] against chances that add up to 1; those without a chance are not seen. */
+/* Compares seen [count] with chances that add up to 1. A node with chance 0 must not be seen. */
 static inline void chi_square_check(const uint32_t *seen, const double *chance, uint32_t count)
 {
     double total = 0, chi_square = 0, freedom = -1;
@@ -171,7 +174,7 @@ static inline void chi_square_check(const uint32_t *seen, const double *chance, 
         fail_msg("chi-square %.1f above %.1f", chi_square, chi_square_limit(freedom));
 }
 
-/* The sum that row i of the last layer estimates. */
+/* Returns the sum of x that row i of the last layer estimates. */
 static inline double sum_of_row(const struct sampler_fixture *f, const struct mini_batch *batch,
                                 uint32_t i)
 {

@@ -1,4 +1,4 @@
-/* The table of samplers, and what a choice of edges must get and give. */
+/* Tests the table of samplers, and the inputs and outputs of a choice of edges. */
 #include "common/base/memory.h"
 #include "stages/plan/pipeline_settings.h"
 #include "stages/sampling/sampler.h"
@@ -77,7 +77,7 @@ static void columns_that_are_not_there_are_named(void **state)
     assert_ok(sampler_check(&needy, &f->graph.topology, &err), &err);
 }
 
-/* Keeps the last ones, having looked at the scratch. */
+/* Keeps the last positions, after it has checked the scratch. */
 static enum error_code choose_last(const struct row_choice *row, uint32_t *position,
                                    uint64_t *scratch, struct error *err)
 {
@@ -137,7 +137,7 @@ static void what_a_choice_refuses_ends_the_batch(void **state)
                                              .choose = choose_last};
     assert_fails(neighbor_sampler_draw(f->sampler, &request, &batch, &err), ERROR_INPUT,
                  "node 7 of a bad kind", &err);
-    /* and the next batch is as ever */
+    /* the next batch is not affected */
     const struct mini_batch after = draw(f, NULL, 5);
     assert_int_equal(after.edge_count, 10);
 }

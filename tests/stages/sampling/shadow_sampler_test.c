@@ -1,4 +1,4 @@
-/* ShaDow: the subgraph of each seed on its own, against a plain search, and its draws by chi-square. */
+/* Tests ShaDow: the subgraph of each seed against a plain search, and its draws by chi-square. */
 #include "tests/stages/sampling/sampler_fixture.h"
 
 enum { DRAWS = 30000, ROOT = 0 };
@@ -18,7 +18,8 @@ static struct mini_batch draw(struct sampler_fixture *f, uint32_t round, uint32_
     return batch;
 }
 
-/* Of each seed: no node twice, all edges of the graph among its nodes and no others. */
+/* Checks the subgraph of each seed: no node twice, and exactly the graph's edges among its
+ * nodes. */
 static void check_induced(const struct sampler_fixture *f, const struct mini_batch *batch)
 {
     for (uint32_t i = 0; i < batch->node_count; i++) {
@@ -83,13 +84,13 @@ static void the_nodes_of_a_hop_are_as_likely_as_each_other(void **state)
     for (uint32_t i = 0; i < DRAWS; i++) {
         const struct mini_batch batch = draw(&f, i, 1, 1);
         check_induced(&f, &batch);
-        assert_int_equal(batch.node_count, 6); /* each seed and one more */
+        assert_int_equal(batch.node_count, 6); /* each seed and one neighbour */
         seen[batch.node[3]]++;
     }
     for (uint32_t u = 0; u < FIXTURE_NODES; u++)
         chance[u] = f.linked[f.train[ROOT]][u] / (double)f.degree[f.train[ROOT]];
     chi_square_check(seen, chance, FIXTURE_NODES);
-    /* What one seed draws at a node says nothing of what another draws there. */
+    /* The draws of two seeds at the same node are independent. */
     for (uint32_t i = 0; i < 2000; i++) {
         const uint32_t twice[] = {f.train[0], f.train[0]};
         struct neighbor_request request =

@@ -1,5 +1,5 @@
-/* Subgraphs over several relations: the nodes that the rule says, all edges among them in every
- * relation, and nothing else; and GraphSAINT's normalisation of them against many draws. */
+/* Tests subgraphs over several relations: exactly the nodes that the rule gives, with all edges
+ * among them in every relation; and GraphSAINT's normalisation against many draws. */
 #include "stages/sampling/graphsaint.h"
 #include "stages/sampling/walk_norm.h"
 
@@ -41,13 +41,13 @@ static uint32_t length_of(uint32_t r, uint32_t node)
     return length;
 }
 
-/* The edges of the batch among nodes of seed `seed` are, each once, those of the graph that has
- * both ends among `member`. Returns how many there are. */
+/* Checks that the batch's edges among nodes of seed `seed` are exactly the graph's edges with both
+ * ends in `member`, each once. Returns how many there are. */
 static uint32_t check_edges(const struct mini_batch *batch, uint32_t seed,
                             const bool member[TYPED_NODES])
 {
     static bool seen[TYPED_EDGES];
-    const float *weight = batch->columns.data[EDGE_WEIGHT]; /* is the number of the edge */
+    const float *weight = batch->columns.data[EDGE_WEIGHT]; /* a weight is the number of its edge */
     uint32_t found = 0, expected = 0;
     memset(seen, 0, sizeof seen);
     for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
@@ -56,9 +56,9 @@ static uint32_t check_edges(const struct mini_batch *batch, uint32_t seed,
             const uint32_t begin = batch->row_start[i + r], end = batch->row_start[i + r + 1];
             if (batch->seed_of && batch->seed_of[at] != seed)
                 continue;
-            assert_int_equal(batch->degree[i], batch->edge_factor
-                                                   ? length_of(r, batch->node[at])
-                                                   : end - begin); /* a graph of its own */
+            assert_int_equal(batch->degree[i],
+                             batch->edge_factor ? length_of(r, batch->node[at])
+                                                : end - begin); /* degrees are those of the batch */
             for (uint32_t k = batch->edge_begin[r] + begin; k < batch->edge_begin[r] + end; k++) {
                 const uint32_t e = (uint32_t)weight[k];
                 const uint32_t from = batch->node_begin[relation[r].source_type];
@@ -98,7 +98,8 @@ static void a_cluster_has_the_edges_of_all_relations(void **state)
     for (uint32_t i = 0; i < batch.seed_count; i++)
         assert_int_equal((batch.node[batch.node_begin[1] + i] - TYPED_AUTHORS) % 3, 0);
     assert_int_equal(check_edges(&batch, 0, member), TYPED_EDGES);
-    /* Without a node that trains one of the type that does stands in, and counts 0. */
+    /* If no training node is drawn, one node of the type that trains becomes a seed with weight
+     * 0. */
     memset(training, 0, sizeof training);
     assert_ok(sampler->draw(f->sampler, &request, &batch, &f->err), &f->err);
     assert_int_equal(batch.seed_count, 1);
@@ -107,7 +108,7 @@ static void a_cluster_has_the_edges_of_all_relations(void **state)
     close_fixture(f);
 }
 
-/* Finds what a seed reaches in so many hops, in all relations. */
+/* Finds the nodes that a seed reaches within `depth` hops, in all relations. */
 static uint32_t reach(uint32_t seed, int64_t depth, bool member[TYPED_NODES])
 {
     uint32_t count = 1;
@@ -162,7 +163,7 @@ static void a_shadow_is_what_its_seed_reaches_in_all_relations(void **state)
     close_fixture(f);
 }
 
-/* A neighbour is reached as often as each other of the same relation. */
+/* All neighbours in a relation are reached equally often. */
 static void a_shadow_draws_in_each_relation(void **state)
 {
     enum { DRAWS = 20000, SEED = 70 };
@@ -200,7 +201,7 @@ static void a_shadow_draws_in_each_relation(void **state)
 
 enum { TRAINED = TYPED_PAPERS / 2, ROOTS = 30, NORM_DRAWS = 20000 };
 
-/* Every second paper. */
+/* Returns the bits of the training nodes, which are every second paper. */
 static const uint64_t *training(uint32_t node[TRAINED])
 {
     static uint64_t bits[TYPED_NODES / 64 + 1];
@@ -216,10 +217,10 @@ static double x_of(uint32_t node)
     return 1 + node % 7;
 }
 
-/* These are estimated, draw by draw. */
+/* The estimates over all draws. */
 struct normalisation {
     struct estimate loss, there[TYPED_NODES], sum[TYPED_RELATIONS][TYPED_NODES];
-    double weight[TYPED_NODES]; /* of a training node that was there */
+    double weight[TYPED_NODES]; /* weight of a training node that was drawn */
 };
 
 static void add_batch(struct normalisation *n, const struct mini_batch *batch, double mean)
@@ -253,9 +254,10 @@ static void add_batch(struct normalisation *n, const struct mini_batch *batch, d
     }
 }
 
-/* Nodes are there as often as the weights of their losses say, weighted losses add up to those of
- * all that train, and sums over each relation are those over all its edges, on average, at nodes
- * all of whose edges are among `counts`; NULL: any. */
+/* Checks that nodes are in batches as often as the weights of their losses say, that weighted
+ * losses add up to those of all training nodes on average, and that sums over each relation equal
+ * those over all its edges on average. Sums are checked at nodes all of whose edges are among
+ * `counts`; NULL: at all nodes. */
 static void check_normalisation(const struct normalisation *n, const bool counts[TYPED_EDGES],
                                 double mean, double slack)
 {
@@ -318,7 +320,7 @@ static void chances_in_closed_form_make_it_unbiased(void **state)
     close_fixture(f);
 }
 
-/* Draws a batch from some of the training nodes, any as likely. */
+/* Draws a batch whose roots are some training nodes, all equally likely. */
 static struct mini_batch draw_walks(struct fixture *f, const struct neighbor_request *like,
                                     uint32_t round)
 {
@@ -346,7 +348,7 @@ static void counted_walks_make_it_unbiased(void **state)
     struct drawn_walks walks;
     struct walk_norm norm;
     uint32_t node[TRAINED], at = 0;
-    bool counted[TYPED_EDGES]; /* so often that the count is near the chance */
+    bool counted[TYPED_EDGES]; /* edges counted so often that the count is near the chance */
     double mean = 0;
     request.graph.is_training = training(node);
     const struct walk_draw_config config = {.sampler = f->sampler,
@@ -363,7 +365,7 @@ static void counted_walks_make_it_unbiased(void **state)
                                        .view.key = "run/r/walk_counts"};
     assert_ok(walk_norm_init(&norm, &counts, &f->topology, node, TRAINED, &f->err), &f->err);
     request.graph.walk_norm = &norm;
-    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) /* as the topology has them */
+    for (uint32_t r = 0; r < TYPED_RELATIONS; r++) /* in the order of the topology */
         for (uint32_t e = 0; e < TYPED_EDGES; e++)
             if (edges.relation[e] == r)
                 counted[e] = walks.edge[at++] > MANY;

@@ -1,4 +1,4 @@
-/* Draws by weight are compared with the chances of drawing one after the other, by chi-square. */
+/* Compares draws by weight with the chances of drawing one after the other, by chi-square. */
 #include "stages/sampling/sampler.h"
 
 #include "tests/support/memory_topology.h"
@@ -58,7 +58,7 @@ static enum error_code draw(struct star *s, uint32_t round, int64_t fanout, stru
     return sampler_of(SAMPLER_WEIGHTED_NEIGHBOR)->draw(s->sampler, &request, out, err);
 }
 
-/* The positions that are kept, a bit each; they ascend. */
+/* Returns the kept positions, a bit for each; checks that they ascend. */
 static uint32_t draw_set(struct star *s, uint32_t round, int64_t fanout)
 {
     struct error err = {0};
@@ -77,7 +77,8 @@ static uint32_t draw_set(struct star *s, uint32_t round, int64_t fanout)
     return set;
 }
 
-/* The chance of drawing the set, one after the other, each by weight among those left: over all orders. */
+/* Returns the chance of drawing the set, one after the other by weight among those left, summed
+ * over all orders. */
 static double chance_of(const float *weight, uint32_t set, double left)
 {
     double chance = 0;
@@ -90,7 +91,8 @@ static double chance_of(const float *weight, uint32_t set, double left)
     return chance;
 }
 
-/* Where chi-square with `freedom` degrees lies beyond in one of a million (Wilson and Hilferty). */
+/* Returns the value that chi-square with `freedom` degrees exceeds once in a million (Wilson and
+ * Hilferty). */
 static double chi_square_limit(double freedom)
 {
     const double part = 2.0 / (9.0 * freedom);
@@ -133,7 +135,7 @@ static void edges_of_no_weight_come_last(void **state)
     open_star(&s, weight);
     for (uint32_t i = 0; i < 200; i++) {
         assert_int_equal(draw_set(&s, i, 2), 0xA);
-        assert_int_equal(draw_set(&s, i, 3), 0xB); /* and of those the first ones first */
+        assert_int_equal(draw_set(&s, i, 3), 0xB); /* among those the first ones */
         assert_int_equal(draw_set(&s, i, LENGTH), 0x3F);
     }
     close_star(&s);
