@@ -30,6 +30,10 @@ void weights_identity_add(struct record *record, const struct weights_identity *
 /* Fails: ERROR_CORRUPT naming the record. */
 MUST_CHECK enum error_code weights_identity_get(const struct record_view *view,
                                                 struct weights_identity *out, struct error *err);
+/* The check alone, of sections that were read. Fails: ERROR_CORRUPT naming the record. */
+MUST_CHECK enum error_code weights_identity_check_order(const struct record_view *view,
+                                                        const struct weights_identity *identity,
+                                                        struct error *err);
 /* Fails: ERROR_CORRUPT with both, as what `what` was computed with. */
 MUST_CHECK enum error_code weights_identity_check(const struct weights_identity *expected,
                                                   const struct weights_identity *found,
