@@ -158,6 +158,17 @@ enum error_code parameter_rounds_get(const struct record_view *view, int progres
     return ERROR_NONE;
 }
 
+enum error_code seed_counts_check(const struct record_view *view, uint64_t seed_count,
+                                  uint64_t correct_count, struct error *err)
+{
+    if (correct_count <= seed_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "record %s: section counts has %" PRIu64
+                     " correct ones, expected at most the %" PRIu64 " seeds",
+                     view->key, correct_count, seed_count);
+}
+
 enum error_code seed_counts_get(const struct record_view *view, uint64_t *seed_count,
                                 uint64_t *correct_count, double *loss_sum, struct error *err)
 {
@@ -167,15 +178,8 @@ enum error_code seed_counts_get(const struct record_view *view, uint64_t *seed_c
         rc = record_section_get(view, "loss", ELEMENT_F64, 1, &loss, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
-    const uint64_t *count = counts;
-    if (count[1] > count[0])
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section counts has %" PRIu64
-                         " correct ones, expected at most the "
-                         "%" PRIu64 " seeds",
-                         view->key, count[1], count[0]);
-    *seed_count = count[0];
-    *correct_count = count[1];
+    memcpy(seed_count, counts, sizeof *seed_count);
+    memcpy(correct_count, (const uint64_t *)counts + 1, sizeof *correct_count);
     memcpy(loss_sum, loss, sizeof *loss_sum);
-    return ERROR_NONE;
+    return seed_counts_check(view, *seed_count, *correct_count, err);
 }

@@ -41,6 +41,9 @@ MUST_CHECK enum error_code parameter_table_get(const struct record_view *view, u
 MUST_CHECK enum error_code parameter_progress_get(const struct record_view *view, double *out,
                                                   int count, struct error *err);
 
+/* Fails: ERROR_CORRUPT if more seeds are correct than there are. */
+MUST_CHECK enum error_code seed_counts_check(const struct record_view *view, uint64_t seed_count,
+                                             uint64_t correct_count, struct error *err);
 /* "counts" and "loss", the same in a gradient and an evaluation. Fails: ERROR_CORRUPT. */
 MUST_CHECK enum error_code seed_counts_get(const struct record_view *view, uint64_t *seed_count,
                                            uint64_t *correct_count, double *loss_sum,
