@@ -74,17 +74,23 @@ static bool is_sound(enum element_type type, const void *data, uint64_t count,
            !(bounds->checks & SECTION_ASCENDS && fall(data, count));
 }
 
+const char *section_range_text(uint64_t least, uint64_t most, char out[SECTION_RANGE_SIZE])
+{
+    if (most == UINT64_MAX)
+        (void)snprintf(out, SECTION_RANGE_SIZE, "%" PRIu64 " or more", least);
+    else
+        (void)snprintf(out, SECTION_RANGE_SIZE, "%" PRIu64 " to %" PRIu64, least, most);
+    return out;
+}
+
 enum error_code section_refuse_number(const struct record_view *view, const char *section,
                                       const char *what, uint64_t least, uint64_t most,
                                       uint64_t found, struct error *err)
 {
-    char range[64];
-    if (most == UINT64_MAX)
-        (void)snprintf(range, sizeof range, "%" PRIu64 " or more", least);
-    else
-        (void)snprintf(range, sizeof range, "%" PRIu64 " to %" PRIu64, least, most);
+    char range[SECTION_RANGE_SIZE];
     return error_set(err, ERROR_CORRUPT, "record %s: \"%s\"%s%s: expected %s, found %" PRIu64,
-                     view->key, section, what ? " " : "", what ? what : "", range, found);
+                     view->key, section, what ? " " : "", what ? what : "",
+                     section_range_text(least, most, range), found);
 }
 
 /* The walk that finds the first element that is not as it must be, and says why. */

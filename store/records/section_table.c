@@ -52,6 +52,14 @@ static uint64_t length_of(const struct section_row *row, const void *of)
     return length + row->plus;
 }
 
+/* Returns how many elements the struct itself has. */
+static uint64_t elements_in(const struct section_row *row)
+{
+    const size_t size = element_size(row->type);
+    must(size > 0 && row->place.size % size == 0);
+    return row->place.size / size;
+}
+
 /* --- writing --- */
 
 static struct section_field condition_of(const struct section_row *row)
@@ -97,7 +105,7 @@ static void add(struct record *record, const struct section_row *row, const void
         record_add(record, row->name, row->type, array, length_of(row, from));
         break;
     case SECTION_COPIED:
-        record_add(record, row->name, row->type, place, row->place.size / element_size(row->type));
+        record_add(record, row->name, row->type, place, elements_in(row));
         break;
     case SECTION_WIDENED:
         record_add(record, row->name, row->type, widen(row, from, scratch),
@@ -155,6 +163,7 @@ static enum error_code set_count(const struct section_row *row, const struct rec
 {
     const uint64_t size = item_size(row, out);
     const uint64_t most = row->most ? row->most : most_of(row->sets);
+    char range[SECTION_RANGE_SIZE];
     const uint64_t items = size && length >= row->plus ? (length - row->plus) / size : 0;
     if (size && items * size + row->plus == length && items >= row->least && items <= most) {
         save(out, row->sets, items);
@@ -164,10 +173,10 @@ static enum error_code set_count(const struct section_row *row, const struct rec
         return section_refuse_number(view, row->name, "length", row->least + row->plus,
                                      most == UINT64_MAX ? most : most + row->plus, length, err);
     return error_set(err, ERROR_CORRUPT,
-                     "record %s: \"%s\": expected %" PRIu64 " elements for each of %" PRIu64
-                     " to %" PRIu64 "%s, found %" PRIu64 " in all",
-                     view->key, row->name, size, row->least, most, row->plus ? " and more" : "",
-                     length);
+                     "record %s: \"%s\": expected %" PRIu64
+                     " elements for each of %s%s, found %" PRIu64 " in all",
+                     view->key, row->name, size, section_range_text(row->least, most, range),
+                     row->plus ? " and more" : "", length);
 }
 
 static enum error_code read_array(const struct section_row *row, const struct record_view *view,
@@ -197,7 +206,7 @@ static enum error_code read_copied(const struct section_row *row, const struct r
                                    void *out, struct error *err)
 {
     const void *data = NULL;
-    const uint64_t count = row->place.size / element_size(row->type);
+    const uint64_t count = elements_in(row);
     const struct element_bounds bounds = {.checks = row->checks, .limit = UINT64_MAX};
     enum error_code rc =
         record_section_get(view, row->name, row->type, (int64_t)count, &data, NULL, err);
@@ -275,7 +284,10 @@ enum error_code section_table_decode(const struct section_table *table,
     memset(out, 0, table->size);
     if (table->view.size)
         memcpy(place_in(out, table->view), view, sizeof *view);
-    return section_table_read(table, view, out, err);
+    const enum error_code rc = section_table_read(table, view, out, err);
+    if (rc != ERROR_NONE)
+        memset(out, 0, table->size);
+    return rc;
 }
 
 enum error_code section_table_get(struct store *store, const struct section_table *table,
@@ -288,9 +300,9 @@ enum error_code section_table_get(struct store *store, const struct section_tabl
     if (rc != ERROR_NONE)
         return rc;
     rc = section_table_decode(table, &view, out, err);
-    if (!table->view.size)
+    if (rc != ERROR_NONE || !table->view.size)
         store_release_record(&view);
-    return section_table_keep(table, rc, out);
+    return rc;
 }
 
 enum error_code section_table_keep(const struct section_table *table, enum error_code rc, void *out)

@@ -95,9 +95,9 @@ struct section_row {
     uint64_t behind, floor;
     struct section_field when;
     uint32_t since;
+    int number_count;
     bool if_there;
     const struct section_number *number;
-    int number_count;
     void (*add)(struct record *record, const void *from, struct section_scratch *scratch);
     enum error_code (*read)(const struct record_view *view, void *out, struct error *err);
 };
@@ -150,7 +150,8 @@ MUST_CHECK enum error_code section_table_put(struct store *store, const struct s
 MUST_CHECK enum error_code section_table_read(const struct section_table *table,
                                               const struct record_view *view, void *out,
                                               struct error *err);
-/* Clears `out`, makes its view a copy of `view`, of which only one is to be released, and reads. */
+/* Clears `out`, reads, and makes its view a copy of `view`, of which only one is to be released.
+ * After a failure `out` is clear. */
 MUST_CHECK enum error_code section_table_decode(const struct section_table *table,
                                                 const struct record_view *view, void *out,
                                                 struct error *err);
