@@ -31,8 +31,9 @@
  * table describes exactly the values; weights and optimizer state are finite numbers. An evaluation may hold a NaN: a
  * run that diverges is the user's to mend, not a damaged record.
  *
- * Each *_decode() is the check alone, of a record of any origin; what it fills borrows from the view, and
- * `view` inside it stays empty. Fails: ERROR_CORRUPT naming record, section, expected and found.
+ * Each *_decode() only checks and reads a record that is in memory. Its arrays borrow from `view`, and
+ * the view inside is a copy of it, of which only one is to be released. Fails: ERROR_CORRUPT naming
+ * record, section, expected and found.
  */
 #ifndef STORE_RECORDS_PARAMETERS_H
 #define STORE_RECORDS_PARAMETERS_H
