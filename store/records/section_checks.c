@@ -66,7 +66,8 @@ CPU_KERNEL_OF(bool, fall, (const uint32_t *value, uint64_t count), (value, count
 static bool is_sound(enum element_type type, const void *data, uint64_t count,
                      const struct element_bounds *bounds)
 {
-    if (type != ELEMENT_U32 || bounds->checks & (SECTION_FROM_0 | SECTION_RISES) ||
+    if (type != ELEMENT_U32 ||
+        bounds->checks & (SECTION_FROM_0 | SECTION_RISES | SECTION_TO_LIMIT) ||
         bounds->limit == 0 || bounds->least > UINT32_MAX)
         return false;
     const uint64_t most = bounds->limit - 1 < UINT32_MAX ? bounds->limit - 1 : UINT32_MAX;
@@ -112,6 +113,8 @@ static enum error_code check_each(const struct record_view *view, const char *na
             expected = "below ", number = bounds->limit;
         else if (value < bounds->least)
             expected = "at least ", number = bounds->least;
+        else if (i == count - 1 && bounds->checks & SECTION_TO_LIMIT && value != bounds->limit - 1)
+            expected = "", number = bounds->limit - 1;
         if (expected)
             return error_set(err, ERROR_CORRUPT,
                              "record %s: \"%s\" entry %" PRIu64 ": expected %s%" PRIu64

@@ -290,19 +290,27 @@ enum error_code section_table_decode(const struct section_table *table,
     return rc;
 }
 
+enum error_code section_table_fetch(struct store *store, const struct section_table *table,
+                                    const char *key, const char *owner_id, void *out,
+                                    struct error *err)
+{
+    struct record_view view = {0};
+    enum error_code rc = store_get(store, key, owner_id, &view, err);
+    if (table->view.size)
+        memcpy(place_in(out, table->view), &view, sizeof view);
+    if (rc == ERROR_NONE)
+        rc = section_table_read(table, &view, out, err);
+    if (!table->view.size)
+        store_release_record(&view);
+    return section_table_keep(table, rc, out);
+}
+
 enum error_code section_table_get(struct store *store, const struct section_table *table,
                                   const char *key, const char *owner_id, void *out,
                                   struct error *err)
 {
-    struct record_view view = {0};
     memset(out, 0, table->size);
-    enum error_code rc = store_get(store, key, owner_id, &view, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = section_table_decode(table, &view, out, err);
-    if (rc != ERROR_NONE || !table->view.size)
-        store_release_record(&view);
-    return rc;
+    return section_table_fetch(store, table, key, owner_id, out, err);
 }
 
 enum error_code section_table_keep(const struct section_table *table, enum error_code rc, void *out)

@@ -58,11 +58,13 @@ enum section_form {
 };
 
 enum section_check {
-    SECTION_FINITE = 1 << 0,  /* no element is NaN or infinite */
-    SECTION_ASCENDS = 1 << 1, /* each element is above the one before it */
-    SECTION_RISES = 1 << 2,   /* each element is at least the one before it */
-    SECTION_FROM_0 = 1 << 3,  /* the first element is 0 */
-    SECTION_ID = 1 << 4       /* a text is an id: [A-Za-z0-9._-]+ without a dot in front */
+    SECTION_FINITE = 1 << 0,   /* no element is NaN or infinite */
+    SECTION_ASCENDS = 1 << 1,  /* each element is above the one before it */
+    SECTION_RISES = 1 << 2,    /* each element is at least the one before it */
+    SECTION_FROM_0 = 1 << 3,   /* the first element is 0 */
+    SECTION_TO_LIMIT = 1 << 4, /* the last element is the one below the limit */
+    SECTION_OFFSETS = SECTION_RISES | SECTION_FROM_0 | SECTION_TO_LIMIT,
+    SECTION_ID = 1 << 5 /* a text is an id: [A-Za-z0-9._-]+ without a dot in front */
 };
 
 /* One element of a section of numbers. */
@@ -160,6 +162,10 @@ MUST_CHECK enum error_code section_table_decode(const struct section_table *tabl
 MUST_CHECK enum error_code section_table_get(struct store *store, const struct section_table *table,
                                              const char *key, const char *owner_id, void *out,
                                              struct error *err);
+/* The same for a struct of which the caller has filled fields that the rows use. */
+MUST_CHECK enum error_code section_table_fetch(struct store *store,
+                                               const struct section_table *table, const char *key,
+                                               const char *owner_id, void *out, struct error *err);
 /* The end of a get that checks more than its table: after a failure releases the view, and clears
  * `out`. Returns `rc`. */
 enum error_code section_table_keep(const struct section_table *table, enum error_code rc,
