@@ -52,6 +52,7 @@ struct trained_negatives {
 
 /* For writing, fill counts and pointers and leave `view` zero. */
 struct edge_splits {
+    uint32_t node_count; /* of the graph; set by reading */
     bool undirected;
     uint64_t count[HELD_OUT_COUNT];
     const uint32_t *source[HELD_OUT_COUNT]; /* [count] */

@@ -21,7 +21,7 @@ static enum error_code check_finite(const struct record_view *view, const char *
                                     struct error *err)
 {
     const double *wide = data;
-    uint64_t bad = 0;
+    uint64_t bad = type == ELEMENT_F64 ? 0 : count; /* integers are finite */
     if (type == ELEMENT_F32)
         bad = parameter_values_first_bad(data, count);
     while (type == ELEMENT_F64 && bad < count && isfinite(wide[bad]))

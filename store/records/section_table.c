@@ -38,7 +38,8 @@ static uint64_t most_of(struct section_field field)
 /* Returns how many elements an item of the array has. */
 static uint64_t item_size(const struct section_row *row, const void *of)
 {
-    return (row->times.size ? load(of, row->times) : 1) * (row->unit ? row->unit : 1);
+    return (row->times.size ? load(of, row->times) + row->times_plus : 1) *
+           (row->unit ? row->unit : 1);
 }
 
 /* Returns a length that no section has if the product is beyond 63 bits. */

@@ -12,7 +12,8 @@
  *     };
  *     static const struct section_table table = SECTION_TABLE(RECORD_WALK_COUNTS, 1, 1, rows);
  *
- * Lengths: an array has `count` items of `times` * `unit` elements, and `plus` elements more. `count`
+ * Lengths: an array has `count` items of (`times` + `times_plus`) * `unit` elements, and `plus`
+ * elements more; without `times` and `unit` an item is one element. `count`
  * is a field that is known by then; `sets` in its place is a field that reading sets from the length.
  *
  * Presence: a row without `when`, `since` and `if_there` is always there. `when` is a field (of a
@@ -88,7 +89,7 @@ struct section_row {
     enum section_form form;
     struct section_field place;              /* the pointer, the elements or the text */
     struct section_field count, sets, times; /* the length of an array, as above */
-    uint32_t unit, plus;
+    uint32_t times_plus, unit, plus;
     uint64_t least, most; /* of the items that `sets` counts, or of a value; 0 for `most`: any */
     unsigned checks;      /* enum section_check */
     /* Each element is at least `floor`, and below the field `limit` plus `behind` if there is one
