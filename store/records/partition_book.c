@@ -253,6 +253,7 @@ static const struct section_number graph_facts[] = {
     {"nodes", AT(graph_nodes_most), 1, 0},
     {"edges", AT(graph_edges_most), 0, 0},
 };
+/* The sizes are those of pointers. NOLINTBEGIN(bugprone-sizeof-expression) */
 static const struct section_row book_rows[] = {
     {SECTION_ARRAY("book", U32, book), .sets = AT(part_count), .plus = 1, .least = 1,
      .most = INT32_MAX - 1, .read = check_parts},
@@ -280,6 +281,7 @@ static const struct section_row book_rows[] = {
     {SECTION_HAND(NULL, check_types)},
     {SECTION_HAND(NULL, read_pair_count)},
 };
+/* NOLINTEND(bugprone-sizeof-expression) */
 static const struct section_table book_table =
     SECTION_TABLE(RECORD_PARTITION_BOOK, 4, 5, book_rows);
 #undef SECTION_STRUCT
