@@ -63,6 +63,7 @@ struct dataset_delta {
     char base[ID_SIZE], root[ID_SIZE];
     uint64_t depth;
     uint32_t base_nodes, added_nodes, label_width, feature_dim;
+    uint64_t node_limit; /* base_nodes + added_nodes; set by reading */
     uint64_t gone_nodes, gone_edges, added_edges, rows;
     const uint32_t *gone_node;                 /* [gone_nodes] */
     const uint32_t *gone_source, *gone_target; /* [gone_edges] */

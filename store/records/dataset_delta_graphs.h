@@ -8,13 +8,11 @@
 
 #include "common/base/error.h"
 #include "store/records/dataset_delta.h"
+#include "store/records/section_table.h"
 
-/* The section "graphs", which has to live as long as the record. */
-enum { DELTA_GRAPHS_SIZE = 2 };
-void delta_graphs_fill(const struct dataset_delta *delta, uint64_t graphs[DELTA_GRAPHS_SIZE]);
 /* Adds nothing to the delta of any other dataset. */
 void delta_graphs_add(struct record *record, const struct dataset_delta *delta,
-                      const uint64_t graphs[DELTA_GRAPHS_SIZE]);
+                      struct section_scratch *scratch);
 /* Graphs that go and come and of which added nodes are, once out has its facts. Fails: ERROR_CORRUPT naming record, section, expected and
  * found; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code delta_graphs_get(const struct record_view *view,

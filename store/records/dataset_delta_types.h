@@ -8,13 +8,10 @@
 
 #include "common/base/error.h"
 #include "store/records/dataset_delta.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/section_table.h"
 
-/* The section "node_types" of delta->type_count, which has to live as long as the record. */
-enum { DELTA_TYPES_SIZE = 3 * NODE_TYPE_COUNT_MAX };
-void delta_types_fill(const struct dataset_delta *delta, uint32_t types[DELTA_TYPES_SIZE]);
 void delta_types_add(struct record *record, const struct dataset_delta *delta,
-                     const uint32_t types[DELTA_TYPES_SIZE]);
+                     struct section_scratch *scratch);
 /* Node types, once out has its facts. All fail with ERROR_CORRUPT naming record, section, expected and found. */
 MUST_CHECK enum error_code delta_types_get(const struct record_view *view,
                                            struct dataset_delta *out, struct error *err);
