@@ -21,7 +21,8 @@
 
 struct weights_identity {
     int64_t version;
-    int64_t snapshot_version; /* that ended the run; with the best weights it may be a later one */
+    int64_t
+        snapshot_version; /* the snapshot that ended the run; it may be later than the best weights */
     struct checksum sum;
 };
 
@@ -39,11 +40,11 @@ MUST_CHECK enum error_code weights_identity_check(const struct weights_identity 
                                                   const struct weights_identity *found,
                                                   const char *what, struct error *err);
 
-/* Of the weights that inference takes of a snapshot, the best so far or its own; *value is where they lie. */
+/* Returns the identity of a snapshot's weights, the best so far or its own; *value points to them. */
 struct weights_identity weights_identity_of(const struct snapshot *snapshot, bool best,
                                             const float **value);
-/* Compares with the snapshot that the identity names; one that is gone or damaged says nothing.
- * Fails: ERROR_CORRUPT as weights_identity_check(); ERROR_IO. */
+/* Compares the identity with the snapshot that it names, unless that is gone or damaged. Fails:
+ * ERROR_CORRUPT as weights_identity_check(); ERROR_IO. */
 MUST_CHECK enum error_code weights_identity_verify(struct store *store, const char *run_id,
                                                    const struct weights_identity *identity,
                                                    const char *what, struct error *err);
