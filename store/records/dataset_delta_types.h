@@ -1,7 +1,8 @@
 /*
- * dataset_delta_types - the sections of a delta that tell types of nodes and relations apart (dataset_delta.h has what they are).
+ * dataset_delta_types - the sections of a delta for several types of nodes and for relations
+ * (dataset_delta.h).
  *
- * For dataset_delta.c alone.
+ * Only dataset_delta.c uses it.
  */
 #ifndef STORE_RECORDS_DATASET_DELTA_TYPES_H
 #define STORE_RECORDS_DATASET_DELTA_TYPES_H
@@ -12,13 +13,14 @@
 
 void delta_types_add(struct record *record, const struct dataset_delta *delta,
                      struct section_scratch *scratch);
-/* Node types, once out has its facts. All fail with ERROR_CORRUPT naming record, section, expected and found. */
+/* Reads the node types. `out` has its facts already. All functions here fail with ERROR_CORRUPT naming
+ * record, section, expected and found. */
 MUST_CHECK enum error_code delta_types_get(const struct record_view *view,
                                            struct dataset_delta *out, struct error *err);
-/* The relations of edges that go, once their ends are there. */
+/* Reads the relations of removed edges, whose ends were read before. */
 MUST_CHECK enum error_code delta_types_get_gone(const struct record_view *view,
                                                 struct dataset_delta *out, struct error *err);
-/* Whether added edges say theirs. */
+/* Checks that added edges have a relation if there are several. */
 MUST_CHECK enum error_code delta_types_check_edges(const struct record_view *view,
                                                    const struct dataset_delta *out,
                                                    struct error *err);

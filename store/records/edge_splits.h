@@ -37,7 +37,7 @@ enum held_out { HELD_OUT_VALID, HELD_OUT_TEST, HELD_OUT_COUNT };
 
 extern const char *const held_out_name[HELD_OUT_COUNT]; /* "valid", "test" */
 
-/* Those of edge i are node[start[i] .. start[i + 1]), at least one. */
+/* The negatives of edge i are node[start[i] .. start[i + 1]), at least one. */
 struct negative_ends { /* {0}: none are given */
     const uint64_t *start;
     const uint32_t *node;
@@ -50,7 +50,7 @@ struct trained_negatives {
     struct negative_ends ends;
 };
 
-/* For writing, fill counts and pointers and leave `view` zero. */
+/* A writer fills counts and pointers and leaves `view` zero. */
 struct edge_splits {
     uint32_t node_count; /* of the graph; set by reading */
     bool undirected;
@@ -74,7 +74,8 @@ struct edge_splits {
     struct record_view view; /* release with store_release_record() */
 };
 
-/* The lists of nodes in it: where each begins, and how long it is. Returns how many there are. */
+/* Fills `list` and `count` with the place and the length of each list of nodes. Returns the number of
+ * lists. */
 enum { EDGE_SPLITS_END_LISTS = 3 * HELD_OUT_COUNT + 4 };
 int edge_splits_ends(struct edge_splits *splits, const uint32_t **list[EDGE_SPLITS_END_LISTS],
                      uint64_t count[EDGE_SPLITS_END_LISTS]);
@@ -86,8 +87,8 @@ MUST_CHECK enum error_code edge_splits_put(struct store *store, const char *key,
 MUST_CHECK enum error_code edge_splits_get(struct store *store, const char *key, const char *owner,
                                            uint32_t node_count, struct edge_splits *out,
                                            struct error *err);
-/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the
- * two is to be released, failure or not. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two is
+ * to be released, also after a failure. */
 MUST_CHECK enum error_code edge_splits_decode(const struct record_view *view, uint32_t node_count,
                                               struct edge_splits *out, struct error *err);
 
