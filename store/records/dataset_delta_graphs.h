@@ -13,8 +13,8 @@
 /* Adds nothing to the delta of any other dataset. */
 void delta_graphs_add(struct record *record, const struct dataset_delta *delta,
                       struct section_scratch *scratch);
-/* Reads removed and added graphs, and the graphs of added nodes. `out` has its facts already. Fails:
- * ERROR_CORRUPT naming record, section, expected and found; ERROR_NO_MEMORY. */
+/* Reads removed and added graphs, and the graphs of added nodes. `out` has its facts already.
+ * Fails: ERROR_CORRUPT naming record, section, expected and found; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code delta_graphs_get(const struct record_view *view,
                                             struct dataset_delta *out, struct error *err);
 

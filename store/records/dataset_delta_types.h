@@ -13,8 +13,8 @@
 
 void delta_types_add(struct record *record, const struct dataset_delta *delta,
                      struct section_scratch *scratch);
-/* Reads the node types. `out` has its facts already. All functions here fail with ERROR_CORRUPT naming
- * record, section, expected and found. */
+/* Reads the node types. `out` has its facts already. All functions here fail with ERROR_CORRUPT
+ * naming record, section, expected and found. */
 MUST_CHECK enum error_code delta_types_get(const struct record_view *view,
                                            struct dataset_delta *out, struct error *err);
 /* Reads the relations of removed edges, whose ends were read before. */

@@ -23,8 +23,8 @@
 
 enum { EDGE_CHUNK_EDGES_MAX = 1 << 24, EDGE_CHUNK_NODES_MAX = 1 << 20 };
 
-/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills the
- * pointers and leaves `view` zero. */
+/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills
+ * the pointers and leaves `view` zero. */
 struct edge_chunk {
     uint32_t first_node, node_count;
     uint64_t edge_count;
@@ -42,9 +42,9 @@ MUST_CHECK enum error_code edge_chunk_put(struct store *store, const char *datas
                                           struct error *err);
 MUST_CHECK enum error_code edge_chunk_get(struct store *store, const char *dataset_id,
                                           int64_t chunk, struct edge_chunk *out, struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section, what was
- * expected and what was found. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section,
+ * what was expected and what was found. */
 MUST_CHECK enum error_code edge_chunk_decode(const struct record_view *view, struct edge_chunk *out,
                                              struct error *err);
 

@@ -2,8 +2,9 @@
  * edge_sections - the edge columns of a record: one section for each column that is there, with the
  * name in edge_column[].
  *
- *   "edge_widths"  U32 [.]  elements of an edge in each column, in the order of enum edge_column, up to
- *                           the last column that is there; without any column there is no such section
+ *   "edge_widths"  U32 [.]  elements of an edge in each column, in the order of enum edge_column,
+ *                           up to the last column that is there; without any column there is no
+ *                           such section
  *   <column name>  [edges * width], of the column's element type
  *
  * So a new kind of column does not change records that lack it.

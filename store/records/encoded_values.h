@@ -7,11 +7,11 @@
  *       "value"       F32 [values that are not encoded]; absent if all are
  *       "value_..."   the encoded values (gradient_encoding.h), and
  *       "value_count" U64 [1]  how many they are
- *       "encoding_error" F64 [2]  of a whole gradient: the sum of squares of the encoding's error, and
- *                             that of the values
+ *       "encoding_error" F64 [2]  of a whole gradient: the sum of squares of the encoding's error,
+ *                             and that of the values
  *
- * All values of a gradient are encoded at once and then cut into ranges. So the numbers do not depend
- * on how many ranges there are.
+ * All values of a gradient are encoded at once and then cut into ranges. So the numbers do not
+ * depend on how many ranges there are.
  */
 #ifndef STORE_RECORDS_ENCODED_VALUES_H
 #define STORE_RECORDS_ENCODED_VALUES_H
@@ -21,14 +21,16 @@
 
 #include <stdint.h>
 
-/* Encodes the first form->encoded_count values of the gradient of (round, slot). *encoded is {0} if they
- * stay floats, as with `form` NULL; free it with encoded_floats_free(). `error` is the error of the
- * encoding: computed here if the form rounds, else taken from `gradient`. Fails: ERROR_NO_MEMORY. */
+/* Encodes the first form->encoded_count values of the gradient of (round, slot). *encoded is {0} if
+ * they stay floats, as with `form` NULL; free it with encoded_floats_free(). `error` is the error
+ * of the encoding: computed here if the form rounds, else taken from `gradient`. Fails:
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code encoded_values_make(const struct gradient *gradient,
                                                const struct gradient_form *form, int64_t round,
                                                int slot, struct encoded_floats *encoded,
                                                double error[2], struct error *err);
-/* Encodes its learnable rows. A form that keeps only the largest numbers leaves them as they are. */
+/* Encodes its learnable rows. A form that keeps only the largest numbers leaves them as they
+ * are. */
 MUST_CHECK enum error_code encoded_rows_make(const struct gradient *gradient,
                                              const struct gradient_form *form, int64_t round,
                                              int slot, struct encoded_floats *encoded,

@@ -23,8 +23,8 @@ uint32_t feature_chunk_rows(uint32_t dim);
 /* Returns how many chunks the rows of `node_count` nodes take; 0 without columns. */
 uint64_t feature_chunk_count(uint32_t node_count, uint32_t dim);
 
-/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills the
- * pointers and leaves `view` zero. */
+/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills
+ * the pointers and leaves `view` zero. */
 struct feature_chunk {
     uint32_t first_node, node_count, dim;
     const float *row; /* [node_count, dim] */
@@ -37,9 +37,9 @@ MUST_CHECK enum error_code feature_chunk_put(struct store *store, const char *da
 MUST_CHECK enum error_code feature_chunk_get(struct store *store, const char *dataset_id,
                                              int64_t chunk, struct feature_chunk *out,
                                              struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section, what was
- * expected and what was found. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section,
+ * what was expected and what was found. */
 MUST_CHECK enum error_code feature_chunk_decode(const struct record_view *view,
                                                 struct feature_chunk *out, struct error *err);
 

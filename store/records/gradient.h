@@ -14,8 +14,8 @@
  *       "row_group" U32 [groups, 3]  in a graph with relations: node type, width and rows of each
  *                           group; types ascend. The two sections before then have one group after
  *                           the other
- *   Encoded (gradient_encoding.h): "row_..." replaces "row_gradient", and encoded_values.h describes
- *   the values.
+ *   Encoded (gradient_encoding.h): "row_..." replaces "row_gradient", and encoded_values.h
+ *   describes the values.
  *
  *   In ranges (gradient_range.h):
  *       "values_beside" U64 [1]  replaces "value": how many values lie beside this record
@@ -50,8 +50,8 @@ struct gradient {
     /* Error and norm of the encoding; 0 without one. For a put: those of earlier encodings. */
     double squared_error, squared_norm;
     int group_count; /* 0 without learnable embeddings, or where the mini-batch read none */
-    /* [group_count], types ascending. For a put, the nodes of all groups lie in one array, group after
-     * group, and so do their gradients. */
+    /* [group_count], types ascending. For a put, the nodes of all groups lie in one array, group
+     * after group, and so do their gradients. */
     struct gradient_rows group[RELATION_TYPE_COUNT_MAX];
     struct record_view view;
     float *decoded;        /* owned: the decoded numbers, to which `value` and `group` point */
@@ -79,15 +79,17 @@ void gradient_release(struct gradient *gradient);
 /* Returns the rows of a type, or NULL if there are none. */
 const struct gradient_rows *gradient_rows_of(const struct gradient *gradient, uint32_t type);
 /* Visits the gradients of the first `slot_count` slots of a round, in order. `together` is as in
- * store.h. A gradient is released after its visit, unless the visitor took it and left {0} there. */
+ * store.h. A gradient is released after its visit, unless the visitor took it and left {0}
+ * there. */
 typedef enum error_code (*gradient_visitor)(void *context, int slot, struct gradient *gradient,
                                             struct error *err);
 MUST_CHECK enum error_code gradient_get_each(struct store *store, const char *run_id, int64_t round,
                                              int slot_count, size_t together,
                                              gradient_visitor visit, void *context,
                                              struct error *err);
-/* Checks and reads a record that is in memory. All but `decoded` borrows from `view`; the view inside
- * stays empty. Fails: ERROR_CORRUPT naming record, section, expected and found; ERROR_NO_MEMORY. */
+/* Checks and reads a record that is in memory. All but `decoded` borrows from `view`; the view
+ * inside stays empty. Fails: ERROR_CORRUPT naming record, section, expected and found;
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code gradient_decode(const struct record_view *view, struct gradient *out,
                                            struct error *err);
 

@@ -7,9 +7,9 @@
  *   int8      x_int8 U8 [count], x_scale F32 [blocks]     1, and 4 for a block
  *   sparse    x_index U32 [kept], x_kept F32 [kept]       8 for each number that is not 0
  *
- * bf16 and int8 round at random (common/math/stochastic_rounding.h); sparse loses nothing. A slice of
- * encoded numbers has the scales of all blocks that it overlaps. The places in a slice are counted
- * from the beginning of the whole.
+ * bf16 and int8 round at random (common/math/stochastic_rounding.h); sparse loses nothing. A slice
+ * of encoded numbers has the scales of all blocks that it overlaps. The places in a slice are
+ * counted from the beginning of the whole.
  */
 #ifndef STORE_RECORDS_GRADIENT_ENCODING_H
 #define STORE_RECORDS_GRADIENT_ENCODING_H
@@ -21,7 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ROW(number, name, help): the number in this program, the name in train-step.gradient and its help. */
+/* ROW(number, name, help): the number in this program, the name in train-step.gradient and its
+ * help. */
 /* clang-format off */
 #define GRADIENT_ENCODING_LIST(ROW)                                                                \
     ROW(GRADIENT_F32, f32, "4 bytes a number, as it was computed")                                 \
@@ -74,8 +75,8 @@ void encoded_floats_free(struct encoded_floats *floats);
 /* Returns the bytes of its arrays. */
 uint64_t encoded_floats_bytes(const struct encoded_floats *floats);
 /* Sets *out to `count` numbers of `whole` from `first` on, which decode to the same values as in
- * `whole`. Borrows its arrays. Returns false if there are none, or if they would keep almost nothing
- * (encoded_floats_suits()). */
+ * `whole`. Borrows its arrays. Returns false if there are none, or if they would keep almost
+ * nothing (encoded_floats_suits()). */
 bool encoded_floats_slice(const struct encoded_floats *whole, uint64_t first, uint64_t count,
                           struct encoded_floats *out);
 /* Adds its sections, whose names begin with `prefix` (at most nine letters). The record borrows the
@@ -85,9 +86,9 @@ void encoded_floats_add(const struct encoded_floats *floats, const char *prefix,
 
 /* Returns the encoding whose sections a record has for `prefix`; GRADIENT_F32 if it has none. */
 enum gradient_encoding encoded_floats_find(const struct record_view *view, const char *prefix);
-/* Reads `count` floats that begin at `first` of the whole that was encoded; a count of 0 means as many
- * as the first array has. Borrows from the view. Fails: ERROR_CORRUPT naming record, section, expected
- * and found. */
+/* Reads `count` floats that begin at `first` of the whole that was encoded; a count of 0 means as
+ * many as the first array has. Borrows from the view. Fails: ERROR_CORRUPT naming record, section,
+ * expected and found. */
 MUST_CHECK enum error_code encoded_floats_get(const struct record_view *view, const char *prefix,
                                               enum gradient_encoding encoding, uint64_t first,
                                               uint64_t count, uint32_t block,

@@ -2,8 +2,8 @@
  * gradient_range - some of the values of a gradient, or of a sum of gradients.
  *
  * With aggregate.ranges: n the values of a gradient lie in n records. So a program that adds up one
- * range over all slots reads only that range: the reduce-scatter of a ring all-reduce (Patarasuk and
- * Yuan 2009), through the store.
+ * range over all slots reads only that range: the reduce-scatter of a ring all-reduce (Patarasuk
+ * and Yuan 2009), through the store.
  *
  *   gradient_range    run/<id>/round/<r>/slot/<k>/gradient_range/<i>
  *                         train-step writes it before the gradient, which then has only counts and
@@ -13,13 +13,13 @@
  *       "version"    U64 [1]  of the weights that the gradients were computed from
  *       "range"      U64 [2]  the first value, and how many values the whole gradient has
  *       "value"      F32 [values]   of a slot, or the mean over all slots of the round
- *       "sum"        F64 [values]   replaces "value" in a sum that more is added to: each slot's values
- *                                   times its seeds
+ *       "sum"        F64 [values]   replaces "value" in a sum that more is added to: each slot's
+ *                                   values times its seeds
  *       "statistics" F64 [any]      in a sum of the last range: batch norms
  *                                   (common/nn/running_statistics.h)
  *       "counts"     U64 [2], "loss" F64 [1]   as in a gradient, over the slots that were added
- *   A slot's range may be encoded, as encoded_values.h says. "encoding_error" in a slot's range is the
- *   error of the whole gradient; in a sum it is that of all slots that were added.
+ *   A slot's range may be encoded, as encoded_values.h says. "encoding_error" in a slot's range is
+ *   the error of the whole gradient; in a sum it is that of all slots that were added.
  *
  * The last range ends with the running statistics of batch norms, whatever their number.
  */
@@ -52,8 +52,8 @@ struct gradient_range {
     double decode_seconds; /* how long decoding took */
 };
 
-/* Sets [*first, *end) to the values of range `range` of `range_count`: each range has an equal share of
- * the `trained_count` values, and the last one also has the rest of `value_count`. */
+/* Sets [*first, *end) to the values of range `range` of `range_count`: each range has an equal
+ * share of the `trained_count` values, and the last one also has the rest of `value_count`. */
 void gradient_range_bounds(uint64_t trained_count, uint64_t value_count, int range_count, int range,
                            uint64_t *first, uint64_t *end);
 
@@ -61,22 +61,22 @@ MUST_CHECK enum error_code gradient_range_put(struct store *store, const char *r
                                               const struct key *key,
                                               const struct gradient_range *range,
                                               struct error *err);
-/* Writes the ranges of a gradient, and then its record, which is the commit. The gradient is encoded as
- * one and then cut. `form`, which floats need too, says how many values are trained. */
+/* Writes the ranges of a gradient, and then its record, which is the commit. The gradient is
+ * encoded as one and then cut. `form`, which floats need too, says how many values are trained. */
 MUST_CHECK enum error_code gradient_put_ranges(struct store *store, const char *run_id,
                                                int64_t round, int slot,
                                                const struct gradient *gradient,
                                                const struct gradient_form *form, int range_count,
                                                struct error *err);
-/* Reads all values of a gradient in ranges into value [gradient->value_count]. Fails: ERROR_NOT_FOUND;
- * ERROR_CORRUPT. */
+/* Reads all values of a gradient in ranges into value [gradient->value_count]. Fails:
+ * ERROR_NOT_FOUND; ERROR_CORRUPT. */
 MUST_CHECK enum error_code gradient_gather_ranges(struct store *store, const char *run_id,
                                                   int64_t round, int slot,
                                                   const struct gradient *gradient, int range_count,
                                                   float *value, struct error *err);
 
-/* A series of ranges (store.h), in order. A range is released after its visit, unless the visitor took
- * view and `decoded` and left {0} there. */
+/* A series of ranges (store.h), in order. A range is released after its visit, unless the visitor
+ * took view and `decoded` and left {0} there. */
 struct gradient_range_series {
     size_t count, together; /* as in store.h */
     struct key (*key)(const void *context, size_t index);
@@ -87,8 +87,8 @@ struct gradient_range_series {
 MUST_CHECK enum error_code gradient_range_get_each(struct store *store, const char *run_id,
                                                    const struct gradient_range_series *series,
                                                    struct error *err);
-/* Checks and reads a record that is in memory. All but `decoded`, which the caller frees, borrows from
- * `view`; the view inside stays empty. Fails: ERROR_CORRUPT naming record and section;
+/* Checks and reads a record that is in memory. All but `decoded`, which the caller frees, borrows
+ * from `view`; the view inside stays empty. Fails: ERROR_CORRUPT naming record and section;
  * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code gradient_range_decode(const struct record_view *view,
                                                  struct gradient_range *out, struct error *err);

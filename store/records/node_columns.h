@@ -2,9 +2,9 @@
  * node_columns - the words of classes, and the encoding of columns of features.
  *
  * ingest writes it before the schema if labels are words, or if ingest.feature_columns or
- * ingest.missing_values ask for it. infer reads it to write classes as words; reports read it; and so
- * does graphmill infer when it applies a model to another graph, whose columns are to be encoded in the
- * same way. Other datasets have none.
+ * ingest.missing_values ask for it. infer reads it to write classes as words; reports read it; and
+ * so does graphmill infer when it applies a model to another graph, whose columns are to be encoded
+ * in the same way. Other datasets have none.
  *
  *   key       dataset/<id>/node_columns
  *   sections  "text"  U8 [size]   in the form of common/formats/column_encoding.h

@@ -17,8 +17,8 @@
 
 enum { NODE_ID_TEXT_SIZE = 48 };
 
-/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills the
- * pointers and leaves `view` zero. */
+/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills
+ * the pointers and leaves `view` zero. */
 struct node_ids {
     uint32_t node_count;
     const int64_t *integer; /* [node_count] or NULL */
@@ -31,9 +31,9 @@ MUST_CHECK enum error_code node_ids_put(struct store *store, const char *dataset
                                         const struct node_ids *ids, struct error *err);
 MUST_CHECK enum error_code node_ids_get(struct store *store, const char *dataset_id,
                                         struct node_ids *out, struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section, what was
- * expected and what was found. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section,
+ * what was expected and what was found. */
 MUST_CHECK enum error_code node_ids_decode(const struct record_view *view, struct node_ids *out,
                                            struct error *err);
 

@@ -21,8 +21,8 @@
 
 #include <stdint.h>
 
-/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills the
- * pointers and leaves `view` zero. */
+/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills
+ * the pointers and leaves `view` zero. */
 struct node_labels {
     uint32_t node_count;
     enum task_kind task;
@@ -35,9 +35,9 @@ MUST_CHECK enum error_code node_labels_put(struct store *store, const char *data
                                            const struct node_labels *labels, struct error *err);
 MUST_CHECK enum error_code node_labels_get(struct store *store, const char *dataset_id,
                                            struct node_labels *out, struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section, what was
- * expected and what was found. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section,
+ * what was expected and what was found. */
 MUST_CHECK enum error_code node_labels_decode(const struct record_view *view,
                                               struct node_labels *out, struct error *err);
 

@@ -2,8 +2,8 @@
  * node_permutation - both directions of a partition's renumbering of the nodes.
  *
  * partition writes it before the book. infer reads it, for its outputs are in ids of the dataset.
- * Every other program works with ids of the partition and the ranges of the book, so it neither reads
- * nor checks these two arrays.
+ * Every other program works with ids of the partition and the ranges of the book, so it neither
+ * reads nor checks these two arrays.
  *
  *   key       partition/<id>/permutation
  *   sections  "to_dataset"   U32 [N]   partition id -> dataset id
@@ -27,8 +27,8 @@ struct node_permutation {
 };
 
 /* The same for the nodes of one type, which are consecutive in a dataset: number in the type
- * (type_ranges.h) -> place among the type's nodes in the dataset, and back. {0} is empty. Release with
- * type_permutation_release(). */
+ * (type_ranges.h) -> place among the type's nodes in the dataset, and back. {0} is empty. Release
+ * with type_permutation_release(). */
 struct type_permutation {
     uint32_t first_node; /* of the dataset */
     struct node_permutation of;
@@ -44,8 +44,8 @@ void type_permutation_release(struct type_permutation *permutation);
 MUST_CHECK enum error_code node_permutation_put(struct store *store, const char *partition_id,
                                                 const struct node_permutation *permutation,
                                                 struct error *err);
-/* `node_count` is the number of nodes in the book. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the key
- * and what is wrong. */
+/* `node_count` is the number of nodes in the book. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the
+ * key and what is wrong. */
 MUST_CHECK enum error_code node_permutation_get(struct store *store, const char *partition_id,
                                                 uint32_t node_count, struct node_permutation *out,
                                                 struct error *err);

@@ -5,20 +5,20 @@
  *   delta: which nodes are gone ┼─> permutation, assignment, splits of the version
  *   placement ──────────────────┘   (store/versions/merged_parts.h)
  *
- * Nodes that stay keep their order in the dataset and in their part, so the record does not list them.
- * Held-out edges are those of the dataset (store/versions/merged_links.h). A partition with this
- * record needs no records of permutation, assignment and splits, which take 16 bytes a node. A
+ * Nodes that stay keep their order in the dataset and in their part, so the record does not list
+ * them. Held-out edges are those of the dataset (store/versions/merged_links.h). A partition with
+ * this record needs no records of permutation, assignment and splits, which take 16 bytes a node. A
  * partition that has those three is read as it is.
  *
- * partition writes it before the record of the delta (partition_delta.h). Readers of one of the three
- * read it. It lives as long as the partition.
+ * partition writes it before the record of the delta (partition_delta.h). Readers of one of the
+ * three read it. It lives as long as the partition.
  *
  *   key       partition/<id>/placement
  *   sections  "base"       text: the id of the base partition
- *             "new_node"   U32: the nodes of the dataset that the base does not have, in the order of
- *                          their ids in the partition
- *             "split_node" U32, ascending: ids in the partition of the nodes that are in another split
- *                          than in the base; a new node is in no split of the base
+ *             "new_node"   U32: the nodes of the dataset that the base does not have, in the order
+ *                          of their ids in the partition
+ *             "split_node" U32, ascending: ids in the partition of the nodes that are in another
+ *                          split than in the base; a new node is in no split of the base
  *             "split"      U8 [as many]: 0 for none, else 1 + enum split
  *             "method", "full_cut" as in an assignment (partition_book.h)
  *   version   1
@@ -52,8 +52,8 @@ MUST_CHECK enum error_code node_placement_put(struct store *store, const char *p
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming record, section, expected and found. */
 MUST_CHECK enum error_code node_placement_get(struct store *store, const char *partition_id,
                                               struct node_placement *out, struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. */
 MUST_CHECK enum error_code node_placement_decode(const struct record_view *view,
                                                  struct node_placement *out, struct error *err);
 /* Copies the id of the base, or "" without such a record. Fails: ERROR_CORRUPT; ERROR_IO. */

@@ -22,8 +22,8 @@ size_t parameter_values_first_bad(const float *value, size_t count);
 MUST_CHECK enum error_code parameter_version_check(const struct record_view *view, uint64_t found,
                                                    int64_t expected, struct error *err);
 
-/* Checks `table` [table_size]: lines "name rows cols", which together describe `value_count` values.
- * Fails: ERROR_CORRUPT naming record and line. */
+/* Checks `table` [table_size]: lines "name rows cols", which together describe `value_count`
+ * values. Fails: ERROR_CORRUPT naming record and line. */
 MUST_CHECK enum error_code parameter_table_check(const struct record_view *view, const char *table,
                                                  uint64_t table_size, uint64_t value_count,
                                                  struct error *err);

@@ -3,39 +3,40 @@
  *
  *   weights           run/<id>/weights/<v>          aggregate writes it (v = 0 too); train-step,
  *                                                   checkpoint and infer read it
- *                     run/<id>/initial              of a run that begins with the weights of another
- *                                                   one: written and flushed before the run starts;
- *                                                   aggregate reads it for v = 0
+ *                     run/<id>/initial              of a run that begins with the weights of
+ *                                                   another one: written and flushed before the run
+ *                                                   starts; aggregate reads it for v = 0
  *       "version"  U64 [1]
  *       "value"    F32 [parameter count]   all tensors in the order of the model's table; last the
  *                           running statistics of batch norms (common/nn/running_statistics.h)
  *       "table"    U8  text, one line for each tensor: name rows cols
  *       "progress" F64 [6]  of the round before: mean loss, correct ones, seeds, learning rate,
- *                           gradient norm before clipping, the error of the gradient's encoding as a
- *                           share of the norm (gradient.h); zeros in version 0
+ *                           gradient norm before clipping, the error of the gradient's encoding as
+ *                           a share of the norm (gradient.h); zeros in version 0
  *   optimizer_state   run/<id>/optimizer/<v>        aggregate writes it before weights v
  *       "version"  U64 [1]
  *       "step"     U64 [1]
  *       "first"    F32 [parameter count]   momentum or first moment
  *       "second"   F32 [parameter count]   second moment; only for Adam and AdamW
- *       "rounds"   F64 [rounds, 6]  only if a snapshot is made: "progress" of the weights of each round
- *                                   since the snapshot before, so that no one has to collect it
- *   evaluation        run/<id>/evaluation/<k>/result/<v>     train-step writes it; checkpoint reads it
+ *       "rounds"   F64 [rounds, 6]  only if a snapshot is made: "progress" of the weights of each
+ *                                   round since the snapshot before, so that no one has to collect
+ *                                   it
+ *   evaluation        run/<id>/evaluation/<k>/result/<v> train-step writes it; checkpoint reads it
  *       "version"  U64 [1]
  *       "loss"     F64 [1]  sum
  *       "counts"   U64 [2]  seeds with a label, correct ones
  *       "tally"    F64 [as the task counts]  the counts that its metrics are computed from
  *                           (common/nn/tasks/tally.h)
- *       "score"    F32 [seeds, columns], "truth" U8 [seeds, columns]   for areas under curves: with two
- *                           classes, and with several labels if checkpoint.metric asks for one
+ *       "score"    F32 [seeds, columns], "truth" U8 [seeds, columns] for areas under curves: with
+ *                           two classes, and with several labels if checkpoint.metric asks for one
  *
- * Valid: the version inside is the one in the key; arrays that belong together are equally long; the
- * table describes exactly the values; weights and optimizer state are finite numbers. An evaluation may
- * hold a NaN: a run that diverges is not a damaged record.
+ * Valid: the version inside is the one in the key; arrays that belong together are equally long;
+ * the table describes exactly the values; weights and optimizer state are finite numbers. An
+ * evaluation may hold a NaN: a run that diverges is not a damaged record.
  *
- * Each *_decode() only checks and reads a record that is in memory. Its arrays borrow from `view`, and
- * the view inside is a copy of it, of which only one is to be released. Fails: ERROR_CORRUPT naming
- * record, section, expected and found.
+ * Each *_decode() only checks and reads a record that is in memory. Its arrays borrow from `view`,
+ * and the view inside is a copy of it, of which only one is to be released. Fails: ERROR_CORRUPT
+ * naming record, section, expected and found.
  */
 #ifndef STORE_RECORDS_PARAMETERS_H
 #define STORE_RECORDS_PARAMETERS_H
@@ -119,8 +120,8 @@ MUST_CHECK enum error_code evaluation_put(struct store *store, const char *run_i
                                           const struct evaluation *evaluation, struct error *err);
 MUST_CHECK enum error_code evaluation_get(struct store *store, const char *run_id, int64_t version,
                                           int slot, struct evaluation *out, struct error *err);
-/* Visits the evaluations of weights `version` by the first `slot_count` slots; each is valid during its
- * visit. */
+/* Visits the evaluations of weights `version` by the first `slot_count` slots; each is valid during
+ * its visit. */
 typedef enum error_code (*evaluation_visitor)(void *context, int slot,
                                               const struct evaluation *evaluation,
                                               struct error *err);

@@ -13,17 +13,22 @@
  *             "facts"   U64 [7] edge count, self-loop count, feature dim, class count,
  *                                      train, valid, test counts
  *             "edge_widths" U32 [.]  of the edge columns of the topologies (edge_sections.h)
- *             "pair_types"  U32 [1]  of a task of pairs whose edges have types: how many there are; of a graph with relations
- *                                    numbers of those that are learnt, so that the reverses behind them have none
- *             "pair_count"  U64 [1]  of a task of pairs on a graph with relations: edges of relations that are no reverse
- *             "graphs"  U64 [3]  of a task of graphs: how many there are, and the most nodes and edges that one has
+ *             "pair_types"  U32 [1]  of a task of pairs whose edges have types: how many there are;
+ *                                    of a graph with relations numbers of those that are learnt, so
+ *                                    that the reverses behind them have none
+ *             "pair_count"  U64 [1]  of a task of pairs on a graph with relations: edges of
+ *                                    relations that are no reverse
+ *             "graphs"  U64 [3]  of a task of graphs: how many there are, and the most nodes and
+ *                                edges that one has
  *   version   4; of a graph with relations 5, with these sections too:
  *             "type_start" U32 [part_count, types + 1]  type_ranges.h
  *             "type_name"  U8  [types, 160]    padded with zeros
  *             "type_dim"   U32 [types]         columns of features; 0: its nodes have none
  *             "target_type" U32 [1]            of which labels and splits are
- *             "relation"   U8  [relations, 164]  name, padded with zeros; source and target type, 16 bits each
- *             "relation_back" U16 [relations]  only where ingest found reverses by content: 1 + the reverse of each, 0: none
+ *             "relation"   U8  [relations, 164]  name, padded with zeros; source and target type,
+ *                                                16 bits each
+ *             "relation_back" U16 [relations]  only where ingest found reverses by content: 1 + the
+ *                                              reverse of each, 0: none
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
  * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first.
@@ -112,8 +117,8 @@ MUST_CHECK enum error_code assignment_put_edges(struct store *store, const char 
                                                 const uint32_t *part, uint32_t node_count,
                                                 const uint16_t *edge_part, uint64_t edge_count,
                                                 struct error *err);
-/* *edge_part [edge_count] borrows from `view`. Fails: ERROR_CORRUPT if there is another number of them,
- * or one is not below `part_count`. */
+/* *edge_part [edge_count] borrows from `view`. Fails: ERROR_CORRUPT if there is another number of
+ * them, or one is not below `part_count`. */
 MUST_CHECK enum error_code assignment_edges(const struct record_view *view, uint64_t edge_count,
                                             uint32_t part_count, const uint16_t **edge_part,
                                             struct error *err);

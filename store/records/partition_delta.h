@@ -1,21 +1,22 @@
 /*
- * partition_delta - how the nodes of a version's partition follow from those of another partition, its
- * base, whose files it uses.
+ * partition_delta - how the nodes of a version's partition follow from those of another partition,
+ * its base, whose files it uses.
  *
  *   base      part 0: a b c d    part 1: e f        gone: b, e
  *   version   part 0: a c d x    part 1: f y z      added: 1, 2
  *
- * In each part the nodes of the base keep their order, nodes that are gone leave no hole, and new nodes
- * stand behind the others. In a graph with relations this holds for each type in a part. So the ids of
- * the base's nodes that stay ascend in the version, too, and its sorted rows stay sorted.
+ * In each part the nodes of the base keep their order, nodes that are gone leave no hole, and new
+ * nodes stand behind the others. In a graph with relations this holds for each type in a part. So
+ * the ids of the base's nodes that stay ascend in the version, too, and its sorted rows stay
+ * sorted.
  *
- * A partition with this record is a delta: its topologies and shards hold only what is new or differs
- * from the base (topology_seal.h, shard_seal.h), and a reader opens both. The base is whole, never a
- * delta itself. A delta has all changes since the base, so the versions between may be lost or removed.
- * All other records are those of any partition.
+ * A partition with this record is a delta: its topologies and shards hold only what is new or
+ * differs from the base (topology_seal.h, shard_seal.h), and a reader opens both. The base is
+ * whole, never a delta itself. A delta has all changes since the base, so the versions between may
+ * be lost or removed. All other records are those of any partition.
  *
- * partition writes it before the files. partition and readers of topologies read it. It lives as long
- * as the partition.
+ * partition writes it before the files. partition and readers of topologies read it. It lives as
+ * long as the partition.
  *
  *   key       partition/<id>/delta
  *   sections  "base"       text: the id of the base
@@ -24,7 +25,8 @@
  *                          base's ids
  *             "added"      U32 [parts, types]: new nodes of each type in each part
  *   version   1 for one type; in a graph with relations 2, with this section too:
- *             "type_start" U32 [parts, types + 1]: where the types of the base begin (type_ranges.h)
+ *             "type_start" U32 [parts, types + 1]: where the types of the base begin
+ *             (type_ranges.h)
  */
 #ifndef STORE_RECORDS_PARTITION_DELTA_H
 #define STORE_RECORDS_PARTITION_DELTA_H
@@ -72,18 +74,20 @@ static inline uint32_t partition_delta_added(const struct partition_delta *delta
 MUST_CHECK enum error_code partition_delta_put(struct store *store, const char *partition_id,
                                                const struct partition_delta *delta,
                                                struct error *err);
-/* Fails: ERROR_NOT_FOUND: the partition is whole; ERROR_CORRUPT naming record, section, expected and found. */
+/* Fails: ERROR_NOT_FOUND: the partition is whole; ERROR_CORRUPT naming record, section, expected
+ * and found. */
 MUST_CHECK enum error_code partition_delta_get(struct store *store, const char *partition_id,
                                                struct partition_delta *out, struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. */
 MUST_CHECK enum error_code partition_delta_decode(const struct record_view *view,
                                                   struct partition_delta *out, struct error *err);
 /* Copies the id of the base, or "" if the partition is whole. Fails: ERROR_CORRUPT; ERROR_IO. */
 MUST_CHECK enum error_code partition_delta_base(struct store *store, const char *partition_id,
                                                 char base[ID_SIZE], struct error *err);
 
-/* Turns ids of the base into ids of the version. {0} is empty; release with node_shift_release(). */
+/* Turns ids of the base into ids of the version. {0} is empty; release with
+ * node_shift_release(). */
 struct node_shift {
     const struct partition_delta *delta; /* borrowed */
     uint64_t *gone;                      /* [words] a bit a node of the base, owned */

@@ -1,10 +1,12 @@
 /*
  * partition_report - how good a partition is, in figures.
  *
- * Written by partition before the book; read by the driver and by reports. Nothing computes with it.
+ * Written by partition before the book; read by the driver and by reports. Nothing computes with
+ * it.
  *
  *   key       partition/<id>/report
- *   sections  "json" U8: one object; the names are those of the fields below; "method" only of auto, and of versions of a dataset
+ *   sections  "json" U8: one object; the names are those of the fields below; "method" only of
+ *             auto, and of versions of a dataset
  *
  * It holds what depends on the graph and its parts only, so that it is the same record whatever the
  * sampler's settings are. What a round costs follows from it: partition_report_round_bytes().
@@ -44,7 +46,7 @@ struct relation_figures {
 struct partition_report { /* {0} is empty */
     char id[80];
     char method
-        [64]; /* what partition.method auto came to; of a version of a dataset "placed" or "moved"; "": as the settings say */
+        [64]; /* the choice of partition.method auto; of a version "placed" or "moved"; or "" */
     int part_count;
     uint64_t node_count, edge_count;
     uint64_t cut_edges;
@@ -61,8 +63,8 @@ struct partition_report { /* {0} is empty */
 
 MUST_CHECK enum error_code
 partition_report_put(struct store *store, const struct partition_report *report, struct error *err);
-/* Returns mean / most: the share of all parts that has work as long as the largest part has. 1 is even;
- * 0 without any work. */
+/* Returns mean / most: the share of all parts that has work as long as the largest part has. 1 is
+ * even; 0 without any work. */
 double partition_report_efficiency(const struct partition_report *report,
                                    const struct balance *balance);
 /* Appends the report as JSON to `json`: the text of its record, and the efficiencies. */
@@ -73,11 +75,11 @@ MUST_CHECK enum error_code partition_report_get(struct store *store, const char 
                                                 struct partition_report *out, struct error *err);
 void partition_report_release(struct partition_report *report);
 
-/* Estimated feature bytes that a round of `seed_count` seed nodes takes from parts other than those of
- * its seeds. Hop h reaches seed_count * f_1 * ... * f_h nodes, f_i = min(fanout[i], mean degree), all
- * hops together at most all nodes; a node h hops away is in another part with probability
- * 1 - (1 - cut_share)^h. A fan-out of -1 is all neighbours. It is meant to compare partitions: repeats
- * within a batch, which are read once, are not taken off before the cap. */
+/* Estimated feature bytes that a round of `seed_count` seed nodes takes from parts other than those
+ * of its seeds. Hop h reaches seed_count * f_1 * ... * f_h nodes, f_i = min(fanout[i], mean
+ * degree), all hops together at most all nodes; a node h hops away is in another part with
+ * probability 1 - (1 - cut_share)^h. A fan-out of -1 is all neighbours. It is meant to compare
+ * partitions: repeats within a batch, which are read once, are not taken off before the cap. */
 uint64_t partition_report_round_bytes(const struct partition_report *report, const int64_t *fanout,
                                       int hop_count, int64_t seed_count);
 

@@ -1,6 +1,6 @@
 /*
- * pass_gradient - the gradients that one layer computed for a slot's mini-batch, in a step that is a
- * pipeline of layers.
+ * pass_gradient - the gradients that one layer computed for a slot's mini-batch, in a step that is
+ * a pipeline of layers.
  *
  *   run/<id>/round/<r>/pass/<n>/slot/<k>/pass_gradient
  *       train-step writes it in the backward pass, and reads it in the passes of the layers below
@@ -56,8 +56,8 @@ MUST_CHECK enum error_code pass_gradient_put(struct store *store, const char *ru
 MUST_CHECK enum error_code pass_gradient_get(struct store *store, const char *run_id,
                                              const struct key *key, struct pass_gradient *out,
                                              struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released. Fails: ERROR_CORRUPT naming record and section. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. Fails: ERROR_CORRUPT naming record and section. */
 MUST_CHECK enum error_code pass_gradient_decode(const struct record_view *view,
                                                 struct pass_gradient *out, struct error *err);
 

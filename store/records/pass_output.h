@@ -3,12 +3,12 @@
  * layers.
  *
  *   run/<id>/round/<r>/pass/<n>/slot/<k>/pass_output
- *       train-step writes it in the forward pass, and reads it in the forward and backward passes of
- *       the layers above that read this layer
+ *       train-step writes it in the forward pass, and reads it in the forward and backward passes
+ *       of the layers above that read this layer
  *       "version"  U64 [1]  of the weights that it was computed with
  *       "shape"    U32 [2]  rows, columns
- *       "value"    F32 [rows, columns]; of a model in bf16 U16 [rows, columns, and one more if columns
- *                           is odd]
+ *       "value"    F32 [rows, columns]; of a model in bf16 U16 [rows, columns, and one more if
+ *                           columns is odd]
  *
  * It lives as long as the records of its round. It may hold a NaN: a run that diverges is not a
  * damaged record.
@@ -38,8 +38,8 @@ MUST_CHECK enum error_code pass_output_put(struct store *store, const char *run_
 MUST_CHECK enum error_code pass_output_get(struct store *store, const char *run_id,
                                            const struct key *key, struct pass_output *out,
                                            struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released. Fails: ERROR_CORRUPT naming record and section. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. Fails: ERROR_CORRUPT naming record and section. */
 MUST_CHECK enum error_code pass_output_decode(const struct record_view *view,
                                               struct pass_output *out, struct error *err);
 

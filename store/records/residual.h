@@ -1,13 +1,13 @@
 /*
  * residual - the part of a slot's gradients that was not sent yet.
  *
- * With train-step.gradient: top_k a slot sends only the largest numbers of its gradient. The rest is
- * added to the gradient of the slot's next round (error feedback): F. Seide and others, "1-Bit
+ * With train-step.gradient: top_k a slot sends only the largest numbers of its gradient. The rest
+ * is added to the gradient of the slot's next round (error feedback): F. Seide and others, "1-Bit
  * Stochastic Gradient Descent", Interspeech 2014; S. U. Stich and others, "Sparsified SGD with
  * Memory", NeurIPS 2018.
  *
- *   run/<id>/round/<r>/slot/<k>/residual   train-step writes it before the gradient, and reads it in
- *                                          the next round that has the slot
+ *   run/<id>/round/<r>/slot/<k>/residual   train-step writes it before the gradient, and reads it
+ *                                          in the next round that has the slot
  *       "value"    F32 [count]   finite; one number for each parameter that is trained
  */
 #ifndef STORE_RECORDS_RESIDUAL_H

@@ -2,19 +2,19 @@
  * run_plan - the settings of a run, and the partition that it works on.
  *
  * Written once when a run starts, and read by every program of the run. stages/plan/identity.h says
- * what the id of a run is computed from, so that the same pipeline on the same data is the same run,
- * and resumes.
+ * what the id of a run is computed from, so that the same pipeline on the same data is the same
+ * run, and resumes.
  *
  *   key       run/<id>/plan
- *   sections  "settings"    text: all effective settings, as lines "section.key = value". Settings of
- *                           outputs and operation may change while a run lives; the switch
+ *   sections  "settings"    text: all effective settings, as lines "section.key = value". Settings
+ *                           of outputs and operation may change while a run lives; the switch
  *                           run/<id>/wanted has the newest ones (stages/plan/run_binding.h)
  *             "partition"   text: the id of the partition
- *             "environment" text: what the bits depend on (stages/plan/environment.h); a program with
- *                           another environment refuses to work on the run
- *             "first"       I64 [1]: the version of the weights that the run starts from: 0, or that
- *                           of a snapshot that the run took over from another run, whose later rounds
- *                           it does not share
+ *             "environment" text: what the bits depend on (stages/plan/environment.h); a program
+ *                           with another environment refuses to work on the run
+ *             "first"       I64 [1]: the version of the weights that the run starts from: 0, or
+ *                           that of a snapshot that the run took over from another run, whose later
+ *                           rounds it does not share
  *             "origin"      text: the id of that other run; empty for version 0
  *   version   2: has "first", "origin" and a longer "environment"
  *   valid     ids are [A-Za-z0-9._-]+, the settings are not empty, first >= 0, and origin is empty

@@ -23,8 +23,8 @@ MUST_CHECK enum error_code section_elements_check(const struct record_view *view
 enum { SECTION_RANGE_SIZE = 64 };
 /* Returns `out`: "3 to 7", or "3 or more" if any number may be. */
 const char *section_range_text(uint64_t least, uint64_t most, char out[SECTION_RANGE_SIZE]);
-/* Says that a number of a section, `what` or the only one if that is NULL, is not `least` to `most`.
- * Returns ERROR_CORRUPT. */
+/* Says that a number of a section, `what` or the only one if that is NULL, is not `least` to
+ * `most`. Returns ERROR_CORRUPT. */
 enum error_code section_refuse_number(const struct record_view *view, const char *section,
                                       const char *what, uint64_t least, uint64_t most,
                                       uint64_t found, struct error *err);

@@ -2,8 +2,8 @@
  * section_table - one table describes how a struct and the sections of its record correspond.
  *
  * A kind of record has one table, and the functions here write and read every kind that has one. So
- * writing and reading cannot disagree, and a new section is a new row. The rows are written in their
- * order, and read in their order: a row that uses a field comes after the row that sets it.
+ * writing and reading cannot disagree, and a new section is a new row. The rows are written in
+ * their order, and read in their order: a row that uses a field comes after the row that sets it.
  *
  *     #define SECTION_STRUCT struct walk_counts
  *     static const struct section_row rows[] = {
@@ -14,7 +14,8 @@
  *
  * Lengths: an array has `count` items of (`times` + `times_plus`) * `unit` elements, and `plus`
  * elements more; without `times` and `unit` an item is one element. `count`
- * is a field that is known by then; `sets` in its place is a field that reading sets from the length.
+ * is a field that is known by then; `sets` in its place is a field that reading sets from the
+ * length.
  *
  * Presence: a row without `when`, `since` and `if_there` is always there. `when` is a field (of a
  * row with `if_there` or `since` its pointer, if it names none): the section is written if that is
@@ -158,8 +159,8 @@ MUST_CHECK enum error_code section_table_read(const struct section_table *table,
 MUST_CHECK enum error_code section_table_decode(const struct section_table *table,
                                                 const struct record_view *view, void *out,
                                                 struct error *err);
-/* Fetches and decodes a record. The caller releases the view in `out`, if the struct has one; after a
- * failure `out` is clear. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
+/* Fetches and decodes a record. The caller releases the view in `out`, if the struct has one; after
+ * a failure `out` is clear. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
 MUST_CHECK enum error_code section_table_get(struct store *store, const struct section_table *table,
                                              const char *key, const char *owner_id, void *out,
                                              struct error *err);

@@ -1,17 +1,17 @@
 /*
- * seed_pairs - the pairs of a mini-batch whose examples are edges: which seeds are the ends of which
- * edge.
+ * seed_pairs - the pairs of a mini-batch whose examples are edges: which seeds are the ends of
+ * which edge.
  *
  * It is a part of the mini-batch's record (mini_batch.h), in sections of its own:
  *
  *   "pair_count"   U32 [2]  the number of positives, and of negatives for each positive
  *   "pair_source"  packed [positives]  numbers of seeds, as wide as the number of the last seed
  *   "pair_target"  packed [positives * (1 + negatives)]  the targets of the positives first; then
- *                           negative k of positive i at positives + i * negatives + k, whose source is
- *                           that of i
+ *                           negative k of positive i at positives + i * negatives + k, whose source
+ *                           is that of i
  *   "pair_corrupt" U32 [1]  enum corrupted_end, if it is not CORRUPT_TARGET: the negatives of a
- *                           positive whose source is corrupted have its target, and "pair_target" has
- *                           their sources
+ *                           positive whose source is corrupted have its target, and "pair_target"
+ *                           has their sources
  *   "pair_type"    U16 [positives]  if edges have types: the type of the positive and its negatives
  *   "pair_label"   F32 [positives]  if edges have labels
  *   valid          there is at least one positive; every end is a seed

@@ -1,32 +1,34 @@
 /*
  * snapshot - everything that is needed to continue from a version of the weights.
  *
- * checkpoint writes it and flushes it to disk before the switch names it. The driver, checkpoint (the
- * chain of snapshots), infer (which weights) and the rebuild of the queue read it. The newest `keep`
- * snapshots are kept, and the one with the best weights.
+ * checkpoint writes it and flushes it to disk before the switch names it. The driver, checkpoint
+ * (the chain of snapshots), infer (which weights) and the rebuild of the queue read it. The newest
+ * `keep` snapshots are kept, and the one with the best weights.
  *
- * The switch run/<id>/current_snapshot has two numbers, as "60 54": the run stands at snapshot 60, and
- * all records that the retention rule keeps are there from weights 54 on; older ones were pruned or
- * never existed. "0 0" is the start of the run. If records are lost, the run is set back to the snapshot
- * before them and continues there. If the switch is lost, or names a lost snapshot, the newest whole
- * snapshot counts.
+ * The switch run/<id>/current_snapshot has two numbers, as "60 54": the run stands at snapshot 60,
+ * and all records that the retention rule keeps are there from weights 54 on; older ones were
+ * pruned or never existed. "0 0" is the start of the run. If records are lost, the run is set back
+ * to the snapshot before them and continues there. If the switch is lost, or names a lost snapshot,
+ * the newest whole snapshot counts.
  *
  *   key       run/<id>/snapshot/<v>
- *   sections  "cursor" I64 [8]: version, previous snapshot's version (-1: none), stop (0 or 1), best
- *                               version, snapshots since the best, epoch, warnings about the loss so
- *                               far (stages/plan/loss_warning.h; 0: none), 0
+ *   sections  "cursor" I64 [8]: version, previous snapshot's version (-1: none), stop (0 or 1),
+ *                               best version, snapshots since the best, epoch, warnings about the
+ *                               loss so far (stages/plan/loss_warning.h; 0: none), 0
  *             "metric" F64 [8]: train loss, train accuracy, valid loss, valid metric, best valid
- *                               metric, learning rate, valid accuracy, 0 (NaN for one that is missing)
+ *                               metric, learning rate, valid accuracy, 0 (NaN for one that is
+ *                               missing)
  *             "value" F32, "first" F32, "second" F32 (optional), "step" U64 [1], "table" text,
- *             "progress" F64 [6]: as in weights and optimizer_state, so that a snapshot needs no other
- *                               record, and both can be made again from it, bit for bit
+ *             "progress" F64 [6]: as in weights and optimizer_state, so that a snapshot needs no
+ *                               other record, and both can be made again from it, bit for bit
  *             "rounds" F64 [rounds, 6]: as in the optimizer_state of a snapshot
  *             "best_value" F32: the best weights; absent if they are this snapshot's own
  *             "log"   text: this snapshot's lines of metrics.jsonl (one for each round since the
  *                               previous snapshot, and one for the snapshot)
  *
- *   valid     arrays are equally long and finite, the table describes them, previous < version, best <=
- *             version, "best_value" is there exactly if best < version, the log ends with a line feed
+ *   valid     arrays are equally long and finite, the table describes them, previous < version,
+ *             best <= version, "best_value" is there exactly if best < version, the log ends with a
+ *             line feed
  */
 #ifndef STORE_RECORDS_SNAPSHOT_H
 #define STORE_RECORDS_SNAPSHOT_H
@@ -65,8 +67,8 @@ MUST_CHECK enum error_code snapshot_put(struct store *store, const char *run_id,
                                         const struct snapshot *snapshot, struct error *err);
 MUST_CHECK enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
                                         struct snapshot *out, struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. */
 MUST_CHECK enum error_code snapshot_decode(const struct record_view *view, struct snapshot *out,
                                            struct error *err);
 /* The snapshot that a run continues from. */
@@ -93,23 +95,25 @@ MUST_CHECK enum error_code snapshot_position_set(struct store *store, const char
 MUST_CHECK enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
                                            struct error *err);
 
-/* Reads the newest whole snapshot before version `limit`. Fails: ERROR_NOT_FOUND if there is none. */
+/* Reads the newest whole snapshot before version `limit`. Fails: ERROR_NOT_FOUND if there is
+ * none. */
 MUST_CHECK enum error_code snapshot_newest_whole(struct store *store, const char *run_id,
                                                  int64_t limit, struct snapshot *out,
                                                  struct error *err);
-/* Reads the snapshot that the run stands at: the one of the switch, or the newest whole one if switch or
- * snapshot is lost. Fails: ERROR_NOT_FOUND if there is none. */
+/* Reads the snapshot that the run stands at: the one of the switch, or the newest whole one if
+ * switch or snapshot is lost. Fails: ERROR_NOT_FOUND if there is none. */
 MUST_CHECK enum error_code snapshot_get_current(struct store *store, const char *run_id,
                                                 struct snapshot *out, struct error *err);
-/* Gives the version of that snapshot, without reading one that the switch names. *is_named tells whether
- * the switch names it or, after ERROR_NOT_FOUND, that the switch names none. is_named may be NULL. */
+/* Gives the version of that snapshot, without reading one that the switch names. *is_named tells
+ * whether the switch names it or, after ERROR_NOT_FOUND, that the switch names none. is_named may
+ * be NULL. */
 MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
                                                     int64_t *version, bool *is_named,
                                                     struct error *err);
-/* Makes weights and optimizer state of that version again, bit for bit, if they are missing or damaged;
- * *changed says whether they were. The snapshot is flushed to disk and round records are not, so after
- * a crash of the host only the snapshot may be left. Fails: ERROR_NOT_FOUND without that snapshot;
- * ERROR_CORRUPT; ERROR_IO. */
+/* Makes weights and optimizer state of that version again, bit for bit, if they are missing or
+ * damaged; *changed says whether they were. The snapshot is flushed to disk and round records are
+ * not, so after a crash of the host only the snapshot may be left. Fails: ERROR_NOT_FOUND without
+ * that snapshot; ERROR_CORRUPT; ERROR_IO. */
 MUST_CHECK enum error_code snapshot_restore(struct store *store, const char *run_id,
                                             int64_t version, bool *changed, struct error *err);
 

@@ -1,5 +1,5 @@
-/* tensor_spec - the type and shape of a tensor of a shard, for seals and for readers and writers of its
- * rows. */
+/* tensor_spec - the type and shape of a tensor of a shard, for seals and for readers and writers of
+ * its rows. */
 #ifndef STORE_RECORDS_TENSOR_SPEC_H
 #define STORE_RECORDS_TENSOR_SPEC_H
 

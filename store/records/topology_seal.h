@@ -8,21 +8,23 @@
  *   sections  "counts" U64 [4]   first node, node count, edge count, file size in bytes
  *             "edge_widths" U32 [.]  widths of the edge columns in the file (edge_sections.h)
  *             "file"   U8  [16]  XXH3-128 of the whole file
- *             "relation" U64 [relations, 3]  first node, node count and edge count of the rows of each
- *                                relation; without it there is one, of all nodes and edges
- *             "held"   U64 [2]   in a part of a vertex cut: rows and edges in the file. "counts" then
- *                                counts the edges that end in the part's nodes, in whatever part
- *             "delta"  U64 [2]   in a part of a delta (partition_delta.h): rows and edges in the file,
- *                                which has only the rows that are new or differ from the base;
- *                                "counts" counts all. In a graph with relations U64 [relations, 2]
+ *             "relation" U64 [relations, 3]  first node, node count and edge count of the rows of
+ *                                each relation; without it there is one, of all nodes and edges
+ *             "held"   U64 [2]   in a part of a vertex cut: rows and edges in the file. "counts"
+ *                                then counts the edges that end in the part's nodes, in whatever
+ *                                part
+ *             "delta"  U64 [2]   in a part of a delta (partition_delta.h): rows and edges in the
+ *                                file, which has only the rows that are new or differ from the
+ *                                base; "counts" counts all. In a graph with relations U64
+ *                                [relations, 2]
  *             "base"   text      with "delta": the id of the base
- *   version   2; 3 with "relation", 4 with "held", 5 with "delta"; a record has one of the three, or
- *             "relation" and "delta", which is version 6
- *   valid     first node + node count is at most 2^32 - 1; the rows of relations lie in the part and
- *             have all its edges
+ *   version   2; 3 with "relation", 4 with "held", 5 with "delta"; a record has one of the three,
+ *             or "relation" and "delta", which is version 6
+ *   valid     first node + node count is at most 2^32 - 1; the rows of relations lie in the part
+ *             and have all its edges
  *
- * Equal arrays give equal files (with one LMDB version and page size), so a part that is built twice
- * has the same seal.
+ * Equal arrays give equal files (with one LMDB version and page size), so a part that is built
+ * twice has the same seal.
  */
 #ifndef STORE_RECORDS_TOPOLOGY_SEAL_H
 #define STORE_RECORDS_TOPOLOGY_SEAL_H
@@ -71,15 +73,15 @@ uint32_t topology_seal_relations(const struct topology_seal *seal);
 MUST_CHECK enum error_code topology_seal_put(struct store *store, const char *partition_id,
                                              int part, const struct topology_seal *seal,
                                              struct error *err);
-/* Both copy everything out: there is nothing to release. _decode() checks and reads a record that is
- * in memory. */
+/* Both copy everything out: there is nothing to release. _decode() checks and reads a record that
+ * is in memory. */
 MUST_CHECK enum error_code topology_seal_decode(const struct record_view *view,
                                                 struct topology_seal *out, struct error *err);
 MUST_CHECK enum error_code topology_seal_get(struct store *store, const char *partition_id,
                                              int part, struct topology_seal *out,
                                              struct error *err);
-/* Compares the file with its seal without opening it. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the
- * artifact, hash expected and found. */
+/* Compares the file with its seal without opening it. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming
+ * the artifact, hash expected and found. */
 MUST_CHECK enum error_code topology_seal_verify(struct store *store, const char *partition_id,
                                                 int part, struct error *err);
 

@@ -1,16 +1,16 @@
 /*
  * type_ranges - where the nodes of each type lie in the ids of a partition.
  *
- * Partition ids are part-major, and type-major inside a part, so the nodes of one type in one part are a
- * range:
+ * Partition ids are part-major, and type-major inside a part, so the nodes of one type in one part
+ * are a range:
  *
  *     part 0                        part 1
- *     | type 0 | type 1 | type 2 |  | type 0 | type 1 | ...        type_start [part_count, type_count + 1]
+ *     | type 0 | type 1 | type 2 |  | type 0 | type 1 | ... type_start [part_count, type_count + 1]
  *
- * Feature shards, embeddings and outputs are kept by type, and count only the nodes of the type, part
- * by part: node i of type t in part p has the number type_book[p] + i, where type_book is what
- * type_ranges_book() computes for t. With one type that is the partition id, and the book of the type is
- * the book of the parts.
+ * Feature shards, embeddings and outputs are kept by type, and count only the nodes of the type,
+ * part by part: node i of type t in part p has the number type_book[p] + i, where type_book is what
+ * type_ranges_book() computes for t. With one type that is the partition id, and the book of the
+ * type is the book of the parts.
  */
 #ifndef STORE_RECORDS_TYPE_RANGES_H
 #define STORE_RECORDS_TYPE_RANGES_H

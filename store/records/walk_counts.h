@@ -1,9 +1,9 @@
 /*
  * walk_counts - how often nodes and edges are in the subgraphs of GraphSAINT's walks.
  *
- * sample counts them once for all mini-batches of a run, in the first of its units; every later unit
- * that draws mini-batches reads them. Nodes have their ids in the partition. Edges are numbered as
- * they lie in the topology: part after part, and in a part relation after relation.
+ * sample counts them once for all mini-batches of a run, in the first of its units; every later
+ * unit that draws mini-batches reads them. Nodes have their ids in the partition. Edges are
+ * numbered as they lie in the topology: part after part, and in a part relation after relation.
  *
  *   key       run/<id>/walk_counts
  *   sections  "drawn"  U64 [1]      the number of subgraphs
@@ -19,8 +19,8 @@
 
 #include <stdint.h>
 
-/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills the
- * pointers and leaves `view` zero. */
+/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills
+ * the pointers and leaves `view` zero. */
 struct walk_counts {
     uint64_t drawn, node_count, edge_count;
     const uint32_t *node; /* [node_count] */
@@ -33,8 +33,8 @@ MUST_CHECK enum error_code walk_counts_put(struct store *store, const char *run_
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming record, section, expected and found. */
 MUST_CHECK enum error_code walk_counts_get(struct store *store, const char *run_id,
                                            struct walk_counts *out, struct error *err);
-/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the two
- * is to be released. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. */
 MUST_CHECK enum error_code walk_counts_decode(const struct record_view *view,
                                               struct walk_counts *out, struct error *err);
 

@@ -14,8 +14,8 @@
 
 #include <stdint.h>
 
-/* The array points into `view`, which the caller releases with store_release_record(). A writer fills
- * the pointer and leaves `view` zero. */
+/* The array points into `view`, which the caller releases with store_release_record(). A writer
+ * fills the pointer and leaves `view` zero. */
 struct wanted_nodes {
     uint32_t count;
     const uint32_t *node; /* [count] */

@@ -1,10 +1,12 @@
 /*
  * weights_identity - which weights something was computed with, in the seals of what infer makes.
  *
- * Layers and outputs of one run may be made with the best weights or with the last ones. A version alone
- * would do while all is well; the hash tells weights apart that should be the same and are not.
+ * Layers and outputs of one run may be made with the best weights or with the last ones. A version
+ * alone would do while all is well; the hash tells weights apart that should be the same and are
+ * not.
  *
- *   sections  "weights"     I64 [2]  version of the weights, version of the snapshot they were read from
+ *   sections  "weights"     I64 [2]  version of the weights, version of the snapshot they were read
+ *                                    from
  *             "weights_sum" U8 [16]  XXH3-128 of their values
  */
 #ifndef STORE_RECORDS_WEIGHTS_IDENTITY_H
@@ -21,8 +23,8 @@
 
 struct weights_identity {
     int64_t version;
-    int64_t
-        snapshot_version; /* the snapshot that ended the run; it may be later than the best weights */
+    /* The snapshot that ended the run; it may be later than the best weights. */
+    int64_t snapshot_version;
     struct checksum sum;
 };
 
@@ -40,7 +42,8 @@ MUST_CHECK enum error_code weights_identity_check(const struct weights_identity 
                                                   const struct weights_identity *found,
                                                   const char *what, struct error *err);
 
-/* Returns the identity of a snapshot's weights, the best so far or its own; *value points to them. */
+/* Returns the identity of a snapshot's weights, the best so far or its own; *value points to
+ * them. */
 struct weights_identity weights_identity_of(const struct snapshot *snapshot, bool best,
                                             const float **value);
 /* Compares the identity with the snapshot that it names, unless that is gone or damaged. Fails:
