@@ -2,8 +2,8 @@
  * section_table - one table describes how a struct and the sections of its record correspond.
  *
  * A kind of record has one table, and the functions here write and read every kind that has one. So
- * writing and reading cannot disagree, and a new section is a new row. The rows are written in
- * their order, and read in their order: a row that uses a field comes after the row that sets it.
+ * writing and reading cannot disagree, and a new section is a new row. Rows are written and read in
+ * their order: a row that uses a field comes after the row that sets it.
  *
  *     #define SECTION_STRUCT struct walk_counts
  *     static const struct section_row rows[] = {
@@ -12,17 +12,19 @@
  *     };
  *     static const struct section_table table = SECTION_TABLE(RECORD_WALK_COUNTS, 1, 1, rows);
  *
- * Lengths: an array has `count` items of (`times` + `times_plus`) * `unit` elements, and `plus`
- * elements more; without `times` and `unit` an item is one element. `count`
- * is a field that is known by then; `sets` in its place is a field that reading sets from the
- * length.
+ * Lengths: an array has `count` items of (`times` + `times_plus`) * `unit` elements, and `plus` more
+ * elements behind them; without `times` and `unit` an item is one element. `count` is a field that
+ * is known before the row is read. `sets` replaces it in a row whose length sets the field.
  *
- * Presence: a row without `when`, `since` and `if_there` is always there. `when` is a field (of a
- * row with `if_there` or `since` its pointer, if it names none): the section is written if that is
- * not zero. It is read if the record has it (`if_there`, which also sets `when` if that is a bool),
- * if the record has at least the version `since`, else if `when` is not zero.
+ * Presence: a row without `when`, `since` and `if_there` is always there. `when` is a field; with
+ * `if_there` or `since` it is the row's pointer unless the row names another one. A section is
+ * written if `when` is not zero. It is read
+ *   with `if_there`   if the record has it; a `when` that is a bool then becomes true
+ *   with `since`      if the record has at least that version
+ *   else              if `when` is not zero, which an earlier row has set
  *
- * What a table cannot say is said by functions: `add` and `read` of a row, which may have no name.
+ * Functions do the rest: `add` of a row runs before its section is added, and `read` after its
+ * section is read. A row without a name has only them.
  */
 #ifndef STORE_RECORDS_SECTION_TABLE_H
 #define STORE_RECORDS_SECTION_TABLE_H
