@@ -2,10 +2,10 @@
  * batch_form - what the layers of a mini-batch compute on, and that its edges stay inside that.
  *
  *   form       hop_end                     rows, and the sources that they may have
- *   NESTED     ascending                   one for each node below hop_end[hops - 1]; one that is below hop_end[h] has its
- *                                          sources below hop_end[h + 1]
- *   LAYERED    ascending                   for each hop h, from the seeds on, hop_end[h] rows of its own, with sources
- *                                          below hop_end[h + 1]
+ *   NESTED     ascending                   one for each node below hop_end[hops - 1]; one that is
+ *                                          below hop_end[h] has its sources below hop_end[h + 1]
+ *   LAYERED    ascending                   for each hop h, from the seeds on, hop_end[h] rows of
+ *                                          its own, with sources below hop_end[h + 1]
  *   SUBGRAPH   seeds, then all nodes       one for each node, with any sources (none with no hops)
  *
  * Layer l of L computes on the rows of hop L - 1 - l. In a SUBGRAPH each layer computes all nodes,
@@ -33,8 +33,8 @@ MUST_CHECK enum error_code batch_form_check_rows(const struct mini_batch *batch,
 /* Fails: ERROR_CORRUPT naming the element of neighbor, or of degree where rows are listed. */
 MUST_CHECK enum error_code batch_form_check_neighbors(const struct mini_batch *batch,
                                                       struct error *err);
-/* With seed_of: every node is of a seed, the seeds are of themselves, and no edge joins two of them.
- * Fails: ERROR_CORRUPT naming the element. */
+/* With seed_of: every node is of a seed, the seeds are of themselves, and no edge joins two of
+ * them. Fails: ERROR_CORRUPT naming the element. */
 MUST_CHECK enum error_code batch_form_check_disjoint(const struct mini_batch *batch,
                                                      struct error *err);
 

@@ -38,7 +38,8 @@ static enum error_code node_twice(const struct mini_batch *batch, uint32_t index
 }
 
 /* Enters every node into an open-addressing set of at least twice as many places; a place holds the
- * node plus one, so that zero is empty. The index of the first node that was there, or node_count. */
+ * node plus one, so that zero is empty. The index of the first node that was there, or
+ * node_count. */
 static uint32_t enter_hashed(const struct mini_batch *batch, uint32_t *set, unsigned bits)
 {
     const uint32_t mask = (uint32_t)((1ULL << bits) - 1);
@@ -57,8 +58,8 @@ static uint32_t enter_hashed(const struct mini_batch *batch, uint32_t *set, unsi
     return batch->node_count;
 }
 
-/* The same with one bit for each node up to the largest: for graphs of up to some ten million nodes a set
- * that stays in cache. */
+/* The same with one bit for each node up to the largest: for graphs of up to some ten million nodes
+ * a set that stays in cache. */
 static uint32_t enter_bits(const struct mini_batch *batch, uint64_t *set)
 {
     uint64_t twice = 0;

@@ -1,46 +1,20 @@
 #include "store/records/dataset_delta.h"
 
-#include "store/objects/keys.h"
 #include "store/records/dataset_delta_graphs.h"
 #include "store/records/dataset_delta_types.h"
 #include "store/records/dataset_schema.h"
 #include "store/records/edge_sections.h"
 #include "store/records/edge_splits.h"
 #include "store/records/node_splits.h"
+#include "store/records/section_checks.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-enum { VERSION_PLAIN = 1, VERSION_HELD = 2, VERSION_TYPED = 3, VERSION_GRAPHS = 4 };
+enum { VERSION_PLAIN = 1, VERSION_HELD, VERSION_TYPED, VERSION_GRAPHS };
 enum { FACT_COUNT = 5, TYPED_FACT_COUNT };
 
-static const char negative_weight[] = "negative_weight";
-
 /* --- writing --- */
-
-/* What a record holds and a delta does not have as an array; borrowed until it is put. */
-struct facts {
-    uint64_t of[TYPED_FACT_COUNT];
-    uint32_t types[DELTA_TYPES_SIZE];
-    uint64_t graphs[DELTA_GRAPHS_SIZE];
-};
-
-static void add_new_nodes(struct record *record, const struct dataset_delta *delta)
-{
-    const struct node_ids *ids = &delta->new_ids;
-    const uint64_t count = delta->added_nodes, targets = dataset_delta_targets(delta);
-    if (count == 0)
-        return;
-    if (ids->integer) {
-        record_add(record, "new_id", ELEMENT_I64, ids->integer, count);
-    } else {
-        record_add(record, "new_id_offset", ELEMENT_U64, ids->offset, count + 1);
-        record_add(record, "new_id_text", ELEMENT_U8, ids->text, ids->offset[count]);
-    }
-    record_add(record, "new_label", ELEMENT_U32, delta->new_label, targets * delta->label_width);
-    record_add(record, "new_split", ELEMENT_U8, delta->new_split, targets);
-}
 
 static uint32_t version_of(const struct dataset_delta *delta)
 {
@@ -62,75 +36,47 @@ static uint64_t row_numbers(const struct dataset_delta *delta)
     return numbers;
 }
 
-static struct record encode(const struct dataset_delta *delta, const struct facts *facts)
+static void add_facts(struct record *record, const void *from, struct section_scratch *scratch)
 {
-    struct record record = {.kind = RECORD_DATASET_DELTA, .version = version_of(delta)};
-    record_add_text(&record, "base", delta->base);
-    record_add_text(&record, "root", delta->root);
-    record_add(&record, "facts", ELEMENT_U64, facts->of,
-               record.version >= VERSION_TYPED ? TYPED_FACT_COUNT : FACT_COUNT);
-    record_add(&record, "gone_node", ELEMENT_U32, delta->gone_node, delta->gone_nodes);
-    record_add(&record, "gone_source", ELEMENT_U32, delta->gone_source, delta->gone_edges);
-    record_add(&record, "gone_target", ELEMENT_U32, delta->gone_target, delta->gone_edges);
-    record_add(&record, "source", ELEMENT_U32, delta->source, delta->added_edges);
-    record_add(&record, "target", ELEMENT_U32, delta->target, delta->added_edges);
-    record_add(&record, "row_node", ELEMENT_U32, delta->row_node, delta->rows);
-    record_add(&record, "row", ELEMENT_F32, delta->row, row_numbers(delta));
-    delta_types_add(&record, delta, facts->types);
-    delta_graphs_add(&record, delta, facts->graphs);
-    add_new_nodes(&record, delta);
+    const struct dataset_delta *delta = from;
+    const uint64_t fact[TYPED_FACT_COUNT] = {delta->depth,       delta->base_nodes,
+                                             delta->added_nodes, delta->label_width,
+                                             delta->feature_dim, delta->relation_count};
+    uint64_t *kept = section_scratch_take(scratch, sizeof fact);
+    memcpy(kept, fact, sizeof fact);
+    record->version = version_of(delta);
+    record_add(record, "facts", ELEMENT_U64, kept,
+               record->version >= VERSION_TYPED ? TYPED_FACT_COUNT : FACT_COUNT);
+}
+
+static void add_new_nodes(struct record *record, const struct dataset_delta *delta)
+{
+    const struct node_ids *ids = &delta->new_ids;
+    const uint64_t count = delta->added_nodes, targets = dataset_delta_targets(delta);
+    if (count == 0)
+        return;
+    if (ids->integer) {
+        record_add(record, "new_id", ELEMENT_I64, ids->integer, count);
+    } else {
+        record_add(record, "new_id_offset", ELEMENT_U64, ids->offset, count + 1);
+        record_add(record, "new_id_text", ELEMENT_U8, ids->text, ids->offset[count]);
+    }
+    record_add(record, "new_label", ELEMENT_U32, delta->new_label, targets * delta->label_width);
+    record_add(record, "new_split", ELEMENT_U8, delta->new_split, targets);
+}
+
+static void add_rest(struct record *record, const void *from, struct section_scratch *scratch)
+{
+    const struct dataset_delta *delta = from;
+    record_add(record, "row", ELEMENT_F32, delta->row, row_numbers(delta));
+    delta_types_add(record, delta, scratch);
+    delta_graphs_add(record, delta, scratch);
+    add_new_nodes(record, delta);
     if (delta->added_edges)
-        edge_sections_add(&record, &delta->columns, delta->added_edges);
-    if (delta->negative_weight[0])
-        record_add_text(&record, negative_weight, delta->negative_weight);
-    if (delta->new_held)
-        record_add(&record, "new_held", ELEMENT_U8, delta->new_held, delta->added_edges);
-    return record;
-}
-
-static void fill_facts(const struct dataset_delta *delta, struct facts *facts)
-{
-    *facts = (struct facts){.of = {delta->depth, delta->base_nodes, delta->added_nodes,
-                                   delta->label_width, delta->feature_dim, delta->relation_count}};
-    delta_types_fill(delta, facts->types);
-    delta_graphs_fill(delta, facts->graphs);
-}
-
-void dataset_delta_content(const struct dataset_delta *delta, char text[CHECKSUM_TEXT_SIZE])
-{
-    struct facts facts;
-    struct dataset_delta nameless = *delta;
-    nameless.negative_weight[0] = '\0';
-    fill_facts(delta, &facts);
-    const struct record record = encode(&nameless, &facts);
-    const struct checksum sum = record_content_sum(&record);
-    checksum_text(&sum, text);
-}
-
-enum error_code dataset_delta_put(struct store *store, const char *dataset_id,
-                                  const struct dataset_delta *delta, struct error *err)
-{
-    struct facts facts;
-    fill_facts(delta, &facts);
-    const struct record record = encode(delta, &facts);
-    return store_put(store, key_dataset(dataset_id, "delta").text, dataset_id, &record,
-                     STORE_DURABLE, err);
+        edge_sections_add(record, &delta->columns, delta->added_edges);
 }
 
 /* --- reading --- */
-
-/* Keys are made of ids, so one with a '/' or a ".." in it would lead out of its place. */
-static enum error_code get_id(const struct record_view *view, const char *section, char *out,
-                              struct error *err)
-{
-    static const char allowed[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    const enum error_code rc = record_text_get(view, section, out, ID_SIZE, err);
-    if (rc != ERROR_NONE || (out[0] && out[0] != '.' && strspn(out, allowed) == strlen(out)))
-        return rc;
-    return error_set(err, ERROR_CORRUPT, "%s: \"%s\": expected an id of [A-Za-z0-9._-], found '%s'",
-                     view->key, section, out);
-}
 
 static enum error_code get_facts(const struct record_view *view, struct dataset_delta *out,
                                  struct error *err)
@@ -154,41 +100,18 @@ static enum error_code get_facts(const struct record_view *view, struct dataset_
     out->added_nodes = (uint32_t)fact[2];
     out->label_width = (uint32_t)fact[3];
     out->feature_dim = (uint32_t)fact[4];
+    out->node_limit = fact[1] + fact[2];
     out->relation_count = typed ? (uint32_t)fact[5] : 0;
     return ERROR_NONE;
 }
 
-/* A section of nodes below `limit`; with `count` >= 0 that many. */
-static enum error_code get_nodes(const struct record_view *view, const char *section,
-                                 uint64_t limit, int64_t count, const uint32_t **out,
-                                 uint64_t *found, struct error *err)
+static enum error_code read_facts(const struct record_view *view, void *out, struct error *err)
 {
-    const void *data = NULL;
-    uint64_t size = 0;
-    const enum error_code rc =
-        record_section_get(view, section, ELEMENT_U32, count, &data, &size, err);
-    *out = data;
-    if (found)
-        *found = size;
-    for (uint64_t i = 0; rc == ERROR_NONE && i < size; i++)
-        if ((*out)[i] >= limit)
-            return error_set(err, ERROR_CORRUPT,
-                             "%s: \"%s\" entry %" PRIu64 ": expected a node below %" PRIu64
-                             ", found %" PRIu32,
-                             view->key, section, i, limit, (*out)[i]);
-    return rc;
-}
-
-static enum error_code check_ascending(const struct record_view *view,
-                                       const struct dataset_delta *delta, struct error *err)
-{
-    for (uint64_t i = 1; i < delta->gone_nodes; i++)
-        if (delta->gone_node[i] <= delta->gone_node[i - 1])
-            return error_set(err, ERROR_CORRUPT,
-                             "%s: \"gone_node\" entry %" PRIu64 ": expected a node above %" PRIu32
-                             ", found %" PRIu32,
-                             view->key, i, delta->gone_node[i - 1], delta->gone_node[i]);
-    return ERROR_NONE;
+    enum error_code rc = get_facts(view, out, err);
+    if (rc == ERROR_NONE && view->version >= VERSION_TYPED)
+        rc = delta_types_get(view, out, err);
+    return rc == ERROR_NONE && view->version == VERSION_GRAPHS ? delta_graphs_get(view, out, err)
+                                                               : rc;
 }
 
 static enum error_code check_gone_edges(const struct record_view *view,
@@ -208,48 +131,10 @@ static enum error_code check_gone_edges(const struct record_view *view,
     return ERROR_NONE;
 }
 
-static enum error_code get_edges(const struct record_view *view, struct dataset_delta *out,
-                                 struct error *err)
+static enum error_code read_gone(const struct record_view *view, void *out, struct error *err)
 {
-    const uint64_t base = out->base_nodes, all = base + out->added_nodes;
-    enum error_code rc =
-        get_nodes(view, "gone_node", base, -1, &out->gone_node, &out->gone_nodes, err);
-    if (rc == ERROR_NONE)
-        rc = check_ascending(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = get_nodes(view, "gone_source", base, -1, &out->gone_source, &out->gone_edges, err);
-    if (rc == ERROR_NONE)
-        rc = get_nodes(view, "gone_target", base, (int64_t)out->gone_edges, &out->gone_target, NULL,
-                       err);
-    if (rc == ERROR_NONE)
-        rc = delta_types_get_gone(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = check_gone_edges(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = get_nodes(view, "source", all, -1, &out->source, &out->added_edges, err);
-    if (rc == ERROR_NONE)
-        rc = get_nodes(view, "target", all, (int64_t)out->added_edges, &out->target, NULL, err);
-    if (rc == ERROR_NONE && out->added_edges)
-        rc = edge_sections_get(view, out->added_edges, &out->columns, err);
-    return rc == ERROR_NONE ? delta_types_check_edges(view, out, err) : rc;
-}
-
-/* Which of the added edges are held out. */
-static enum error_code get_held(const struct record_view *view, struct dataset_delta *out,
-                                struct error *err)
-{
-    const void *data = NULL;
-    if (!record_has(view, "new_held"))
-        return ERROR_NONE;
-    enum error_code rc = record_section_get(view, "new_held", ELEMENT_U8, (int64_t)out->added_edges,
-                                            &data, NULL, err);
-    out->new_held = data;
-    for (uint64_t i = 0; rc == ERROR_NONE && i < out->added_edges; i++)
-        if (out->new_held[i] > HELD_OUT_COUNT)
-            rc = error_set(err, ERROR_CORRUPT,
-                           "%s: \"new_held\" entry %" PRIu64 ": expected 0 to %d, found %u",
-                           view->key, i, HELD_OUT_COUNT, out->new_held[i]);
-    return rc;
+    const enum error_code rc = delta_types_get_gone(view, out, err);
+    return rc == ERROR_NONE ? check_gone_edges(view, out, err) : rc;
 }
 
 static enum error_code get_text_ids(const struct record_view *view, struct dataset_delta *out,
@@ -266,14 +151,9 @@ static enum error_code get_text_ids(const struct record_view *view, struct datas
         return rc;
     out->new_ids.offset = offset;
     out->new_ids.text = text;
-    bool ascends = out->new_ids.offset[0] == 0 && out->new_ids.offset[count] == size;
-    for (uint64_t i = 0; ascends && i < count; i++)
-        ascends = out->new_ids.offset[i] <= out->new_ids.offset[i + 1];
-    return ascends ? ERROR_NONE
-                   : error_set(err, ERROR_CORRUPT,
-                               "%s: \"new_id_offset\": expected ascending offsets from 0 to "
-                               "%" PRIu64,
-                               view->key, size);
+    const struct element_bounds offsets = {.checks = SECTION_OFFSETS, .limit = size + 1};
+    return section_elements_check(view, "new_id_offset", ELEMENT_U64, offset, count + 1, &offsets,
+                                  err);
 }
 
 static enum error_code get_new_nodes(const struct record_view *view, struct dataset_delta *out,
@@ -298,12 +178,10 @@ static enum error_code get_new_nodes(const struct record_view *view, struct data
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "new_split", ELEMENT_U8, targets, &data, NULL, err);
     out->new_split = data;
-    for (int64_t i = 0; rc == ERROR_NONE && i < targets; i++)
-        if (out->new_split[i] > SPLIT_COUNT)
-            rc = error_set(err, ERROR_CORRUPT,
-                           "%s: \"new_split\" entry %" PRId64 ": expected 0 to %d, found %u",
-                           view->key, i, SPLIT_COUNT, out->new_split[i]);
-    return rc;
+    const struct element_bounds splits = {.limit = SPLIT_COUNT + 1};
+    return rc == ERROR_NONE ? section_elements_check(view, "new_split", ELEMENT_U8, data,
+                                                     (uint64_t)targets, &splits, err)
+                            : rc;
 }
 
 /* Each row has a number at least. */
@@ -329,72 +207,81 @@ static enum error_code check_rows(const struct record_view *view, const struct d
                             dim, numbers);
 }
 
-static enum error_code get_rows(const struct record_view *view, struct dataset_delta *out,
-                                struct error *err)
+static enum error_code read_rest(const struct record_view *view, void *of, struct error *err)
 {
-    const uint64_t all = (uint64_t)out->base_nodes + out->added_nodes;
+    const struct element_bounds finite = {.checks = SECTION_FINITE};
+    struct dataset_delta *out = of;
     const void *data = NULL;
     uint64_t numbers = 0;
-    enum error_code rc = get_nodes(view, "row_node", all, -1, &out->row_node, &out->rows, err);
+    enum error_code rc = ERROR_NONE;
+    if (out->added_edges)
+        rc = edge_sections_get(view, out->added_edges, &out->columns, err);
+    if (rc == ERROR_NONE)
+        rc = delta_types_check_edges(view, out, err);
+    if (rc == ERROR_NONE)
+        rc = get_new_nodes(view, out, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "row", ELEMENT_F32, -1, &data, &numbers, err);
-    if (rc != ERROR_NONE)
-        return rc;
+    if (rc == ERROR_NONE)
+        rc = check_rows(view, out, numbers, err);
     out->row = data;
-    rc = check_rows(view, out, numbers, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    for (uint64_t i = 0; i < numbers; i++)
-        if (!isfinite(out->row[i]))
-            return error_set(err, ERROR_CORRUPT,
-                             "%s: \"row\" entry %" PRIu64 ": expected a finite number, found %g",
-                             view->key, i, (double)out->row[i]);
-    return ERROR_NONE;
+    return rc == ERROR_NONE
+               ? section_elements_check(view, "row", ELEMENT_F32, data, numbers, &finite, err)
+               : rc;
+}
+
+#define SECTION_STRUCT struct dataset_delta
+static const struct section_row rows[] = {
+    {SECTION_TEXT("base", base), .checks = SECTION_ID},
+    {SECTION_TEXT("root", root), .checks = SECTION_ID},
+    {SECTION_HAND(add_facts, read_facts)},
+    {SECTION_ARRAY("gone_node", U32, gone_node), .sets = AT(gone_nodes), .limit = AT(base_nodes),
+     .checks = SECTION_ASCENDS},
+    {SECTION_ARRAY("gone_source", U32, gone_source), .sets = AT(gone_edges),
+     .limit = AT(base_nodes)},
+    {SECTION_ARRAY("gone_target", U32, gone_target), .count = AT(gone_edges),
+     .limit = AT(base_nodes), .read = read_gone},
+    {SECTION_ARRAY("source", U32, source), .sets = AT(added_edges), .limit = AT(node_limit)},
+    {SECTION_ARRAY("target", U32, target), .count = AT(added_edges), .limit = AT(node_limit)},
+    {SECTION_ARRAY("row_node", U32, row_node), .sets = AT(rows), .limit = AT(node_limit)},
+    {SECTION_HAND(add_rest, read_rest)},
+    {SECTION_TEXT("negative_weight", negative_weight), .when = AT(negative_weight[0]),
+     .if_there = true},
+    {SECTION_ARRAY("new_held", U8, new_held), .count = AT(added_edges), .if_there = true,
+     .behind = HELD_OUT_COUNT + 1},
+};
+static const struct section_table table = SECTION_TABLE(RECORD_DATASET_DELTA, 1, 4, rows);
+
+void dataset_delta_content(const struct dataset_delta *delta, char text[CHECKSUM_TEXT_SIZE])
+{
+    struct section_scratch scratch;
+    struct dataset_delta nameless = *delta;
+    nameless.negative_weight[0] = '\0';
+    const struct record record = section_table_record(&table, &nameless, &scratch);
+    const struct checksum sum = record_content_sum(&record);
+    checksum_text(&sum, text);
+}
+
+enum error_code dataset_delta_put(struct store *store, const char *dataset_id,
+                                  const struct dataset_delta *delta, struct error *err)
+{
+    return section_table_put(store, &table, key_dataset(dataset_id, "delta").text, dataset_id,
+                             delta, STORE_DURABLE, err);
 }
 
 enum error_code dataset_delta_decode(const struct record_view *view, struct dataset_delta *out,
                                      struct error *err)
 {
-    *out = (struct dataset_delta){.view = *view};
-    enum error_code rc =
-        record_expect_among(view, RECORD_DATASET_DELTA, VERSION_PLAIN, VERSION_GRAPHS, err);
-    if (rc == ERROR_NONE)
-        rc = get_id(view, "base", out->base, err);
-    if (rc == ERROR_NONE)
-        rc = get_id(view, "root", out->root, err);
-    if (rc == ERROR_NONE)
-        rc = get_facts(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = view->version >= VERSION_TYPED ? delta_types_get(view, out, err) : ERROR_NONE;
-    if (rc == ERROR_NONE && view->version == VERSION_GRAPHS)
-        rc = delta_graphs_get(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = get_edges(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = get_held(view, out, err);
-    if (rc == ERROR_NONE && record_has(view, negative_weight))
-        rc = record_text_get(view, negative_weight, out->negative_weight,
-                             sizeof out->negative_weight, err);
-    if (rc == ERROR_NONE)
-        rc = get_new_nodes(view, out, err);
-    return rc == ERROR_NONE ? get_rows(view, out, err) : rc;
+    return section_table_decode(&table, view, out, err);
 }
 
 enum error_code dataset_delta_get(struct store *store, const char *dataset_id,
                                   struct dataset_delta *out, struct error *err)
 {
-    struct record_view view = {0};
-    *out = (struct dataset_delta){0};
-    enum error_code rc =
-        store_get(store, key_dataset(dataset_id, "delta").text, dataset_id, &view, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = dataset_delta_decode(&view, out, err);
+    enum error_code rc = section_table_get(store, &table, key_dataset(dataset_id, "delta").text,
+                                           dataset_id, out, err);
     if (rc == ERROR_NONE && strcmp(out->base, dataset_id) == 0)
-        rc = error_set(err, ERROR_CORRUPT, "%s: \"base\": the dataset is its own base", view.key);
-    if (rc == ERROR_NONE)
-        return rc;
-    store_release_record(&view);
-    *out = (struct dataset_delta){0};
-    return rc;
+        rc = error_set(err, ERROR_CORRUPT, "%s: \"base\": the dataset is its own base",
+                       out->view.key);
+    return section_table_keep(&table, rc, out);
 }

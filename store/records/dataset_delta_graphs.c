@@ -9,17 +9,16 @@
 static const char graphs_name[] = "graphs", gone_name[] = "gone_graph", id_name[] = "new_graph_id",
                   graph_of_name[] = "new_graph_of";
 
-void delta_graphs_fill(const struct dataset_delta *delta, uint64_t graphs[DELTA_GRAPHS_SIZE])
-{
-    graphs[0] = delta->base_graphs;
-    graphs[1] = delta->added_graphs;
-}
+enum { DELTA_GRAPHS_SIZE = 2 };
 
 void delta_graphs_add(struct record *record, const struct dataset_delta *delta,
-                      const uint64_t graphs[DELTA_GRAPHS_SIZE])
+                      struct section_scratch *scratch)
 {
     if (!delta->base_graphs)
         return;
+    uint64_t *graphs = section_scratch_take(scratch, DELTA_GRAPHS_SIZE * sizeof *graphs);
+    graphs[0] = delta->base_graphs;
+    graphs[1] = delta->added_graphs;
     record_add(record, graphs_name, ELEMENT_U64, graphs, DELTA_GRAPHS_SIZE);
     record_add(record, gone_name, ELEMENT_U32, delta->gone_graph, delta->gone_graphs);
     record_add(record, id_name, ELEMENT_I64, delta->new_graph_id, delta->added_graphs);

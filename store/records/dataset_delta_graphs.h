@@ -1,22 +1,20 @@
 /*
- * dataset_delta_graphs - the sections of a delta of a dataset of many graphs (dataset_delta.h has what they are).
+ * dataset_delta_graphs - the sections of the delta of a dataset of many graphs (dataset_delta.h).
  *
- * For dataset_delta.c alone.
+ * Only dataset_delta.c uses it.
  */
 #ifndef STORE_RECORDS_DATASET_DELTA_GRAPHS_H
 #define STORE_RECORDS_DATASET_DELTA_GRAPHS_H
 
 #include "common/base/error.h"
 #include "store/records/dataset_delta.h"
+#include "store/records/section_table.h"
 
-/* The section "graphs", which has to live as long as the record. */
-enum { DELTA_GRAPHS_SIZE = 2 };
-void delta_graphs_fill(const struct dataset_delta *delta, uint64_t graphs[DELTA_GRAPHS_SIZE]);
 /* Adds nothing to the delta of any other dataset. */
 void delta_graphs_add(struct record *record, const struct dataset_delta *delta,
-                      const uint64_t graphs[DELTA_GRAPHS_SIZE]);
-/* Graphs that go and come and of which added nodes are, once out has its facts. Fails: ERROR_CORRUPT naming record, section, expected and
- * found; ERROR_NO_MEMORY. */
+                      struct section_scratch *scratch);
+/* Reads removed and added graphs, and the graphs of added nodes. `out` has its facts already.
+ * Fails: ERROR_CORRUPT naming record, section, expected and found; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code delta_graphs_get(const struct record_view *view,
                                             struct dataset_delta *out, struct error *err);
 

@@ -4,6 +4,7 @@
 #include "store/records/dataset_schema.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 uint32_t dataset_delta_columns(const struct dataset_delta *delta, uint32_t node)
 {
@@ -17,18 +18,16 @@ uint32_t dataset_delta_columns(const struct dataset_delta *delta, uint32_t node)
     return delta->columns_of_type[type];
 }
 
-void delta_types_fill(const struct dataset_delta *delta, uint32_t types[DELTA_TYPES_SIZE])
+void delta_types_add(struct record *record, const struct dataset_delta *delta,
+                     struct section_scratch *scratch)
 {
     const uint32_t *part[] = {delta->base_of_type, delta->added_of_type, delta->columns_of_type};
-    for (uint32_t i = 0; i < 3 * delta->type_count; i++)
-        types[i] = part[i / delta->type_count][i % delta->type_count];
-}
-
-void delta_types_add(struct record *record, const struct dataset_delta *delta,
-                     const uint32_t types[DELTA_TYPES_SIZE])
-{
-    if (delta->type_count)
-        record_add(record, "node_types", ELEMENT_U32, types, 3ULL * delta->type_count);
+    const size_t count = delta->type_count, size = count * sizeof **part;
+    uint32_t *types = section_scratch_take(scratch, 3 * size);
+    for (size_t i = 0; count && i < 3; i++)
+        memcpy(types + i * count, part[i], size);
+    if (count)
+        record_add(record, "node_types", ELEMENT_U32, types, 3 * count);
     if (delta->relation_count)
         record_add(record, "gone_relation", ELEMENT_U16, delta->gone_relation, delta->gone_edges);
 }

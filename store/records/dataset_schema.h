@@ -6,16 +6,19 @@
  *
  *   key       dataset/<id>/schema
  *   sections  "json" U8: one object; keys below. Text, because schemas grow.
- *             "report" U8 (optional): one object, what ingest found out about the data and warned of
- *                      (stages/ingest/build/dataset_summary.h), for people and programs. Nothing computes with it.
- *   valid     1 to 2^32 - 2 nodes, feature_dim >= 1, self loops <= edges; node types are consecutive
- *             and cover all nodes; edge types' counts add up to edge_count; feature_chunk_count as
- *             feature_chunk.h makes it, 1 to node_count edge chunks; class_count 0 exactly when there
- *             is no task; the three splits together hold at most node_count nodes, or graphs (of a task of pairs valid_count and
- *             test_count are edges, which are in edge_splits.h and not among edge_count)
- *   version   2: one graph, whose types of nodes and edges are names that nothing computes with. 3: has_relations;
- *             each node type has a feature_dim of its own (0: its nodes have no features), each edge type is a
- *             relation with a source and a target type, and feature_dim is that of the target type
+ *             "report" U8 (optional): one object, what ingest found out about the data and warned
+ *                      of (stages/ingest/build/dataset_summary.h), for people and programs. Nothing
+ *                      computes with it.
+ *   valid     1 to 2^32 - 2 nodes, feature_dim >= 1, self loops <= edges; node types are
+ *             consecutive and cover all nodes; edge types' counts add up to edge_count;
+ *             feature_chunk_count as feature_chunk.h makes it, 1 to node_count edge chunks;
+ *             class_count 0 exactly when there is no task; the three splits together hold at most
+ *             node_count nodes, or graphs (of a task of pairs valid_count and test_count are edges,
+ *             which are in edge_splits.h and not among edge_count)
+ *   version   2: one graph, whose types of nodes and edges are names that nothing computes with. 3:
+ *             has_relations; each node type has a feature_dim of its own (0: its nodes have no
+ *             features), each edge type is a relation with a source and a target type, and
+ *             feature_dim is that of the target type
  *
  * Three keys stand only where they say something: "pairs_together" of a directed graph whose edges
  * and edges back are held out together; "back" of an edge type, which is then another relation; and

@@ -15,26 +15,27 @@
 
 uint32_t dataset_type_count(const struct dataset_schema *schema);
 uint32_t dataset_relation_count(const struct dataset_schema *schema);
-/* One of the types: its nodes and the width of their features, 0 for none. */
+/* Returns a node type: its nodes and the width of their features, 0 for none. */
 struct node_type dataset_type(const struct dataset_schema *schema, uint32_t type);
-/* Where their features come from: "given", "degree", "random", "degree+random", "none"; "" where
- * nobody says. */
+/* Returns the origin of a type's features: "given", "degree", "random", "degree+random", "none"; ""
+ * if it is unknown. */
 const char *dataset_type_origin(const struct dataset_schema *schema, uint32_t type);
-/* One of the relations. */
+/* Returns a relation. */
 struct relation dataset_relation(const struct dataset_schema *schema, uint32_t relation);
-/* The edge columns that a partition keeps: those of the schema, but for the type where the names of
- * relations say it. */
+/* Returns the edge columns that a partition keeps: those of the schema, without the type if
+ * relations replace it. */
 struct edge_widths dataset_edge_widths(const struct dataset_schema *schema);
-/* The type of a node of the dataset. */
+/* Returns the type of a node of the dataset. */
 uint32_t dataset_type_of(const struct dataset_schema *schema, uint32_t node);
-/* Which of them are reverses of which. */
+/* Fills `out` with the reverse of each relation. */
 void dataset_reverses(const struct dataset_schema *schema, struct relation_reverses *out);
-/* Of a task of pairs: the stored edges that are examples of training, all but those of reverses. */
+/* Returns the number of stored edges that are training examples in a task of pairs: all but those
+ * of reverses. */
 uint64_t dataset_pair_count(const struct dataset_schema *schema);
-/* Chunks of feature rows: of each type those that feature_chunk.h makes of its rows, one type
- * behind the other. Where those of a type begin, */
+/* The chunks of feature rows are numbered type after type. Returns the number of a type's first
+ * chunk. */
 uint64_t dataset_first_feature_chunk(const struct dataset_schema *schema, uint32_t type);
-/* and how many there are. */
+/* Returns the number of chunks of all types. */
 uint64_t dataset_feature_chunks(const struct dataset_schema *schema);
 
 /* Finds the one of the first `count` edge types that `text` [size] names, by its name, or by its

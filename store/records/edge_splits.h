@@ -11,17 +11,25 @@
  *   sections  "valid_source", "valid_target", "test_source", "test_target" U32
  *             "valid_type", "test_type" U16  where edges have types
  *             "undirected" U32 [1]  1: an edge here stands for both ways
- *             "valid_time", "test_time" I64  where edges have times; F64 in records of earlier releases
- *             of labelled edges also "valid_label", "test_label" F32, and of classes "train_classes" U64 [classes]: how
- *             many of the training edges have each
- *             given negatives, where there are some: nodes that make pairs with an edge which are none, one list an edge:
- *             "valid_neg_start", "test_neg_start" U64 [count + 1], "valid_negative", "test_negative" U32, and of as many training edges as
- *             have some "train_source", "train_target" U32, "train_type" U16 where edges have types, "train_neg_start", "train_negative"
- *             "left" U32  only of a bipartite graph of one node type: the nodes that are the sources of its edges in the input
- *             what held-out edges carry when they are messages of later ones (infer.history), in version 2, where edges have it:
- *             "valid_weight", "test_weight" F32; "feature_dim" U32 [1], "valid_feature", "test_feature" F32 [count, feature_dim]
+ *             "valid_time", "test_time" I64  where edges have times; F64 in records of earlier
+ *                                            releases
+ *             of labelled edges also "valid_label", "test_label" F32, and of classes
+ *             "train_classes" U64 [classes]: how many of the training edges have each given
+ *             negatives, where there are some: nodes that make pairs with an edge which are none,
+ *             one list an edge:
+ *             "valid_neg_start", "test_neg_start" U64 [count + 1], "valid_negative",
+ *             "test_negative" U32, and of as many training edges as have some "train_source",
+ *             "train_target" U32, "train_type" U16 where edges have types, "train_neg_start",
+ *             "train_negative"
+ *             "left" U32  only of a bipartite graph of one node type: the nodes that are the
+ *                         sources of its edges in the input
+ *             what held-out edges carry when they are messages of later ones (infer.history), in
+ *             version 2, where edges have it:
+ *             "valid_weight", "test_weight" F32; "feature_dim" U32 [1], "valid_feature",
+ *             "test_feature" F32 [count, feature_dim]
  *   version   1; 2 with weights or features. Both are read.
- *   valid     both ends of a split are equally many, each below the number of nodes, and as many types, labels and times, if any
+ *   valid     both ends of a split are equally many, each below the number of nodes, and as many
+ *             types, labels and times, if any
  */
 #ifndef STORE_RECORDS_EDGE_SPLITS_H
 #define STORE_RECORDS_EDGE_SPLITS_H
@@ -37,7 +45,7 @@ enum held_out { HELD_OUT_VALID, HELD_OUT_TEST, HELD_OUT_COUNT };
 
 extern const char *const held_out_name[HELD_OUT_COUNT]; /* "valid", "test" */
 
-/* Those of edge i are node[start[i] .. start[i + 1]), at least one. */
+/* The negatives of edge i are node[start[i] .. start[i + 1]), at least one. */
 struct negative_ends { /* {0}: none are given */
     const uint64_t *start;
     const uint32_t *node;
@@ -50,8 +58,9 @@ struct trained_negatives {
     struct negative_ends ends;
 };
 
-/* For writing, fill counts and pointers and leave `view` zero. */
+/* A writer fills counts and pointers and leaves `view` zero. */
 struct edge_splits {
+    uint32_t node_count; /* of the graph; set by reading */
     bool undirected;
     uint64_t count[HELD_OUT_COUNT];
     const uint32_t *source[HELD_OUT_COUNT]; /* [count] */
@@ -73,7 +82,8 @@ struct edge_splits {
     struct record_view view; /* release with store_release_record() */
 };
 
-/* The lists of nodes in it: where each begins, and how long it is. Returns how many there are. */
+/* Fills `list` and `count` with the place and the length of each list of nodes. Returns the number
+ * of lists. */
 enum { EDGE_SPLITS_END_LISTS = 3 * HELD_OUT_COUNT + 4 };
 int edge_splits_ends(struct edge_splits *splits, const uint32_t **list[EDGE_SPLITS_END_LISTS],
                      uint64_t count[EDGE_SPLITS_END_LISTS]);
@@ -85,8 +95,8 @@ MUST_CHECK enum error_code edge_splits_put(struct store *store, const char *key,
 MUST_CHECK enum error_code edge_splits_get(struct store *store, const char *key, const char *owner,
                                            uint32_t node_count, struct edge_splits *out,
                                            struct error *err);
-/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the
- * two is to be released, failure or not. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released, also after a failure. */
 MUST_CHECK enum error_code edge_splits_decode(const struct record_view *view, uint32_t node_count,
                                               struct edge_splits *out, struct error *err);
 

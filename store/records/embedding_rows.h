@@ -1,20 +1,25 @@
 /*
- * embedding_rows - the seal of a shard of a learnable embedding: the rows that training changed, with their optimizer state.
+ * embedding_rows - the seal of a shard of a learnable embedding: the rows that training changed,
+ * with their optimizer state.
  *
- * Written by train-step, read by train-step and infer. State of version v of a shard (stages/plan/embedding_shards.h says
- * which rows it has) is: the first values of every row (common/nn/sparse_optimizer.h), under the newest seal at or before v,
- * under what the gradients of the rounds since then say (parameters.h). A row that no round touched is in no seal.
+ * train-step writes it; train-step and infer read it. stages/plan/embedding_shards.h says which
+ * rows a shard has. The state of a shard at version v is: the first values of every row
+ * (common/nn/sparse_optimizer.h), overwritten by the newest seal at or before v, overwritten by the
+ * gradients of the rounds since then (parameters.h). A row that no round touched is in no seal.
  *
- *   seal      run/<id>/embedding/<v>/shard/<s>    all that rounds 0 .. v - 1 changed of shard s; lives as long as
- *                                                 snapshot v, which is put after the seals of all shards
- *   sections  "span"    U64 [4]  since, version: rounds since .. version - 1 changed them, since 0; shard; width
+ *   seal      run/<id>/embedding/<v>/shard/<s>    all changes of rounds 0 .. v - 1 to shard s;
+ *                                                 lives as long as snapshot v, which is put after
+ *                                                 the seals of all shards
+ *   sections  "span"    U64 [4]  since, version: rounds since .. version - 1 changed the rows, and
+ *                                since is 0; shard; width
  *             "node"    U32 [rows]         partition ids, ascending
  *             "value"   F32 [rows, width]
- *             "first"   F32 [rows, width]  sum of squares (Adagrad) or first moment (Adam); absent for SGD
+ *             "first"   F32 [rows, width]  sum of squares (Adagrad) or first moment (Adam); absent
+ *                                          for SGD
  *             "second"  F32 [rows, width]  second moment; only for Adam
  *             "updates" U32 [rows]         how often each row was updated; only for Adam
- *   valid     since is 0, version >= 1, width >= 1, nodes ascend strictly, all numbers are finite, "updates" are at least 1,
- *             "second" comes with "first"
+ *   valid     since is 0, version >= 1, width >= 1, nodes ascend strictly, all numbers are finite,
+ *             "updates" are at least 1, "second" comes with "first"
  */
 #ifndef STORE_RECORDS_EMBEDDING_ROWS_H
 #define STORE_RECORDS_EMBEDDING_ROWS_H
@@ -39,15 +44,18 @@ struct embedding_rows {
 
 MUST_CHECK enum error_code embedding_rows_put(struct store *store, const char *run_id,
                                               const struct embedding_rows *rows, struct error *err);
-/* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT, also for another version or shard than asked for. */
+/* The caller releases out->view. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT, also if the record has
+ * another version or shard. */
 MUST_CHECK enum error_code embedding_rows_get(struct store *store, const char *run_id,
                                               int64_t version, int shard,
                                               struct embedding_rows *out, struct error *err);
-/* The check alone, of a record of any origin; `out` borrows from the view. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. */
 MUST_CHECK enum error_code embedding_rows_decode(const struct record_view *view,
                                                  struct embedding_rows *out, struct error *err);
 
-/* Distinct ids in ascending order? Else ERROR_CORRUPT naming the section. Of any record that has such ids. */
+/* Checks ids of any record. Fails: ERROR_CORRUPT naming the section if they do not ascend
+ * strictly. */
 MUST_CHECK enum error_code embedding_nodes_check(const struct record_view *view,
                                                  const char *section, const uint32_t *node,
                                                  uint64_t count, struct error *err);

@@ -1,15 +1,19 @@
 /*
- * feature_statistics - what the features of a dataset were normalised and standardised by.
+ * feature_statistics - the numbers that the features of a dataset were normalised and standardised
+ * by.
  *
- * Written by ingest where ingest.normalise_rows or ingest.standardise is set, before the schema; read where a model is
- * applied to another graph, whose features are to be taken in the same measure (graphmill infer). A dataset of an earlier
- * release has none. Of a graph with relations each node type with features has its own.
+ * ingest writes it before the schema if ingest.normalise_rows or ingest.standardise is set. It is
+ * read when a model is applied to another graph (graphmill infer), whose features are to be
+ * measured in the same way. A dataset of an earlier release has none. In a graph with relations
+ * each node type with features has its own.
  *
- *   key       dataset/<id>/feature_statistics, of the node types but the first feature_statistics/<type>
- *   sections  "least"     F64 [1]    (optional) the smallest number of the table, which normalise_rows took off
- *             "mean"      F64 [dim]  (optional, both or none) of each column, after that
- *             "deviation" F64 [dim]  0 for a constant column, which became 0
- *   valid     finite numbers, deviations of 0 or more, at least one of the two parts
+ *   key       dataset/<id>/feature_statistics; of all node types but the first
+ *             dataset/<id>/feature_statistics/<type>
+ *   sections  "least"     F64 [1]    (optional) the smallest number of the table, which
+ *                                    normalise_rows subtracted
+ *             "mean"      F64 [dim]  (optional, both or none) the mean of each column after that
+ *             "deviation" F64 [dim]  0 for a constant column, all of whose values became 0
+ *   valid     all numbers are finite, deviations are 0 or more, and one of the two parts is there
  */
 #ifndef STORE_RECORDS_FEATURE_STATISTICS_H
 #define STORE_RECORDS_FEATURE_STATISTICS_H
@@ -20,8 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Arrays point into `view`, which the caller releases with store_release_record(). For writing, fill the pointers and
- * leave `view` zero. */
+/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills
+ * the pointers and leaves `view` zero. */
 struct feature_statistics {
     bool has_least;
     double least;
@@ -30,7 +34,7 @@ struct feature_statistics {
     struct record_view view;
 };
 
-/* `type`: without relations 0. */
+/* `type` is 0 in a graph without relations. */
 MUST_CHECK enum error_code feature_statistics_put(struct store *store, const char *dataset_id,
                                                   uint32_t type,
                                                   const struct feature_statistics *statistics,
@@ -39,7 +43,8 @@ MUST_CHECK enum error_code feature_statistics_put(struct store *store, const cha
 MUST_CHECK enum error_code feature_statistics_get(struct store *store, const char *dataset_id,
                                                   uint32_t type, struct feature_statistics *out,
                                                   struct error *err);
-/* The check alone, of a record of any origin. out->view is a copy of `view`, so only one of the two is to be released. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. */
 MUST_CHECK enum error_code feature_statistics_decode(const struct record_view *view,
                                                      struct feature_statistics *out,
                                                      struct error *err);

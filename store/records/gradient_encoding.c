@@ -112,7 +112,8 @@ static void slice_int8(const struct encoded_floats *whole, struct encoded_floats
 
 /* --- sparse --- */
 
-/* So many numbers for each that is kept, and no more: what a reader allocates is bounded by what the record holds. */
+/* So many numbers for each that is kept, and no more: what a reader allocates is bounded by what
+ * the record holds. */
 enum { SPARSE_NUMBERS_MOST = 1 << 16 };
 
 static bool says_enough(uint64_t count, uint64_t kept)

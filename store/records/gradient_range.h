@@ -1,20 +1,25 @@
 /*
  * gradient_range - some of the values of a gradient, or of a sum of gradients.
  *
- * With aggregate.ranges: n the values of a gradient lie in n records, so that who adds up one range over all slots reads
- * what it adds, and no more: the reduce-scatter of a ring all-reduce (Patarasuk and Yuan 2009), through the store.
+ * With aggregate.ranges: n the values of a gradient lie in n records. So a program that adds up one
+ * range over all slots reads only that range: the reduce-scatter of a ring all-reduce (Patarasuk
+ * and Yuan 2009), through the store.
  *
- *   gradient_range    run/<id>/round/<r>/slot/<k>/gradient_range/<i>   written by train-step before the gradient, which
- *                                                                      then has counts and rows alone
- *                     run/<id>/round/<r>/gradient_sum/<n>              written and read by aggregate (stages/plan/gradient_sums.h)
- *       "version"    U64 [1]  of the weights that the gradients were made from
- *       "range"      U64 [2]  the first value, and how many the whole gradient has
- *       "value"      F32 [values]   of a slot, or of the mean over all slots of the round
- *       "sum"        F64 [values]   instead: of each slot's values times its seeds, where more is added to it
- *       "statistics" F64 [any]      of a sum over the last range: batch norms (common/nn/running_statistics.h)
+ *   gradient_range    run/<id>/round/<r>/slot/<k>/gradient_range/<i>
+ *                         train-step writes it before the gradient, which then has only counts and
+ *                         rows
+ *                     run/<id>/round/<r>/gradient_sum/<n>
+ *                         aggregate writes and reads it (stages/plan/gradient_sums.h)
+ *       "version"    U64 [1]  of the weights that the gradients were computed from
+ *       "range"      U64 [2]  the first value, and how many values the whole gradient has
+ *       "value"      F32 [values]   of a slot, or the mean over all slots of the round
+ *       "sum"        F64 [values]   replaces "value" in a sum that more is added to: each slot's
+ *                                   values times its seeds
+ *       "statistics" F64 [any]      in a sum of the last range: batch norms
+ *                                   (common/nn/running_statistics.h)
  *       "counts"     U64 [2], "loss" F64 [1]   as in a gradient, over the slots that were added
- *   Of a slot, encoded: values as encoded_values.h says. "encoding_error" is that of the whole gradient in each of its ranges, and
- *   of sums that of the slots that were added.
+ *   A slot's range may be encoded, as encoded_values.h says. "encoding_error" in a slot's range is
+ *   the error of the whole gradient; in a sum it is that of all slots that were added.
  *
  * The last range ends with the running statistics of batch norms, whatever their number.
  */
@@ -33,7 +38,7 @@ enum { GRADIENT_RANGES_MAX = 64 };
 
 struct gradient_range {
     uint64_t weights_version;
-    uint64_t first, count; /* of its values, which may be none */
+    uint64_t first, count; /* of its values; count may be 0 */
     uint64_t value_count;  /* of the whole gradient */
     const float *value;    /* [count], or NULL and */
     const double *sum;     /* [count] */
@@ -43,12 +48,12 @@ struct gradient_range {
     double loss_sum;
     double squared_error, squared_norm; /* of the encoding; 0 as floats */
     struct record_view view;
-    float *decoded;        /* owned: what encoded values were, which `value` then is */
-    double decode_seconds; /* that it took to read them */
+    float *decoded;        /* owned: the decoded values, to which `value` points */
+    double decode_seconds; /* how long decoding took */
 };
 
-/* Values [*first, *end) are range `range` of `range_count`: `trained_count` values in equal shares, and the rest of
- * `value_count` with the last of them. */
+/* Sets [*first, *end) to the values of range `range` of `range_count`: each range has an equal
+ * share of the `trained_count` values, and the last one also has the rest of `value_count`. */
 void gradient_range_bounds(uint64_t trained_count, uint64_t value_count, int range_count, int range,
                            uint64_t *first, uint64_t *end);
 
@@ -56,20 +61,22 @@ MUST_CHECK enum error_code gradient_range_put(struct store *store, const char *r
                                               const struct key *key,
                                               const struct gradient_range *range,
                                               struct error *err);
-/* A gradient in ranges, and the rest of it last, which is the commit. Encoded as one, then cut: `form`, also
- * of floats, says how many values are trained. */
+/* Writes the ranges of a gradient, and then its record, which is the commit. The gradient is
+ * encoded as one and then cut. `form`, which floats need too, says how many values are trained. */
 MUST_CHECK enum error_code gradient_put_ranges(struct store *store, const char *run_id,
                                                int64_t round, int slot,
                                                const struct gradient *gradient,
                                                const struct gradient_form *form, int range_count,
                                                struct error *err);
-/* All values of a gradient that lies in ranges, into value [gradient->value_count]. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
+/* Reads all values of a gradient in ranges into value [gradient->value_count]. Fails:
+ * ERROR_NOT_FOUND; ERROR_CORRUPT. */
 MUST_CHECK enum error_code gradient_gather_ranges(struct store *store, const char *run_id,
                                                   int64_t round, int slot,
                                                   const struct gradient *gradient, int range_count,
                                                   float *value, struct error *err);
 
-/* A series of them (store.h), in order. Each is released after its visit, unless that took view and `decoded` and left {0} there. */
+/* A series of ranges (store.h), in order. A range is released after its visit, unless the visitor
+ * took view and `decoded` and left {0} there. */
 struct gradient_range_series {
     size_t count, together; /* as in store.h */
     struct key (*key)(const void *context, size_t index);
@@ -80,8 +87,9 @@ struct gradient_range_series {
 MUST_CHECK enum error_code gradient_range_get_each(struct store *store, const char *run_id,
                                                    const struct gradient_range_series *series,
                                                    struct error *err);
-/* Fails: ERROR_CORRUPT naming record and section; ERROR_NO_MEMORY. Borrows from the view, but for `decoded`, which is the caller's
- * to free; `view` inside stays empty. */
+/* Checks and reads a record that is in memory. All but `decoded`, which the caller frees, borrows
+ * from `view`; the view inside stays empty. Fails: ERROR_CORRUPT naming record and section;
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code gradient_range_decode(const struct record_view *view,
                                                  struct gradient_range *out, struct error *err);
 

@@ -1,134 +1,59 @@
 #include "store/records/graph_index.h"
 
-#include "store/objects/keys.h"
+#include "store/records/section_table.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 
-enum { VERSION_PLAIN = 1, VERSION_NAMED = 2 };
+static const char graph_of_name[] = "graph_of", first_name[] = "first";
 
-enum fact { FACT_GRAPHS, FACT_FIRST_ID, FACT_COUNT };
+static enum error_code check_facts(const struct record_view *view, void *out, struct error *err)
+{
+    const struct graph_index *index = out;
+    const bool of_dataset = record_has(view, graph_of_name);
+    if (index->graph_count > index->node_count)
+        return error_set(err, ERROR_CORRUPT, "%s: expected 1 to %" PRIu32 " graphs, found %" PRIu32,
+                         view->key, index->node_count, index->graph_count);
+    if (of_dataset == record_has(view, first_name))
+        return error_set(err, ERROR_CORRUPT, "%s: expected one of \"%s\" and \"%s\", found %s",
+                         view->key, graph_of_name, first_name, of_dataset ? "both" : "none");
+    return ERROR_NONE;
+}
 
-static const char facts_name[] = "facts", graph_of_name[] = "graph_of", first_name[] = "first",
-                  id_name[] = "id";
+#define SECTION_STRUCT struct graph_index
+static const struct section_number facts[] = {
+    {"graphs", AT(graph_count), 1, 0},
+    {"first id", AT(first_id), 0, 0},
+};
+static const struct section_row rows[] = {
+    {SECTION_NUMBERS("facts", U64, facts), .read = check_facts},
+    {SECTION_ARRAY(graph_of_name, U32, graph_of), .count = AT(node_count), .if_there = true,
+     .limit = AT(graph_count)},
+    {SECTION_ARRAY(first_name, U32, first), .count = AT(graph_count), .plus = 1, .if_there = true,
+     .checks = SECTION_ASCENDS | SECTION_FROM_0 | SECTION_TO_LIMIT, .limit = AT(node_count),
+     .behind = 1},
+    {SECTION_ARRAY("id", I64, id), .count = AT(graph_count), .since = 2},
+};
+static const struct section_table table = SECTION_TABLE(RECORD_GRAPH_INDEX, 1, 2, rows);
 
 enum error_code graph_index_put(struct store *store, const char *key, const char *owner,
                                 const struct graph_index *index, struct error *err)
 {
-    struct record record = {.kind = RECORD_GRAPH_INDEX,
-                            .version = index->id ? VERSION_NAMED : VERSION_PLAIN};
-    const uint64_t facts[FACT_COUNT] = {
-        [FACT_GRAPHS] = index->graph_count, [FACT_FIRST_ID] = index->first_id};
-    record_add(&record, facts_name, ELEMENT_U64, facts, FACT_COUNT);
-    if (index->graph_of)
-        record_add(&record, graph_of_name, ELEMENT_U32, index->graph_of, index->node_count);
-    if (index->first)
-        record_add(&record, first_name, ELEMENT_U32, index->first,
-                   (uint64_t)index->graph_count + 1);
-    if (index->id)
-        record_add(&record, id_name, ELEMENT_I64, index->id, index->graph_count);
-    return store_put(store, key, owner, &record, STORE_DURABLE, err);
-}
-
-static enum error_code read_facts(struct graph_index *out, struct error *err)
-{
-    const void *data = NULL;
-    const enum error_code rc =
-        record_section_get(&out->view, facts_name, ELEMENT_U64, FACT_COUNT, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const uint64_t *facts = data;
-    if (facts[FACT_GRAPHS] < 1 || facts[FACT_GRAPHS] > out->node_count)
-        return error_set(err, ERROR_CORRUPT, "%s: expected 1 to %" PRIu32 " graphs, found %" PRIu64,
-                         out->view.key, out->node_count, facts[FACT_GRAPHS]);
-    out->graph_count = (uint32_t)facts[FACT_GRAPHS];
-    out->first_id = facts[FACT_FIRST_ID];
-    return ERROR_NONE;
-}
-
-static enum error_code read_ids(struct graph_index *out, struct error *err)
-{
-    const void *data = NULL;
-    if (out->view.version < VERSION_NAMED)
-        return ERROR_NONE;
-    const enum error_code rc = record_section_get(&out->view, id_name, ELEMENT_I64,
-                                                  (int64_t)out->graph_count, &data, NULL, err);
-    out->id = data;
-    return rc;
-}
-
-static enum error_code read_nodes(struct graph_index *out, struct error *err)
-{
-    const void *data = NULL;
-    const enum error_code rc = record_section_get(&out->view, graph_of_name, ELEMENT_U32,
-                                                  (int64_t)out->node_count, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    out->graph_of = data;
-    for (uint32_t node = 0; node < out->node_count; node++)
-        if (out->graph_of[node] >= out->graph_count)
-            return error_set(
-                err, ERROR_CORRUPT,
-                "%s: \"%s\" entry %" PRIu32 ": expected below %" PRIu32 ", found %" PRIu32,
-                out->view.key, graph_of_name, node, out->graph_count, out->graph_of[node]);
-    return ERROR_NONE;
-}
-
-static enum error_code read_ranges(struct graph_index *out, struct error *err)
-{
-    const void *data = NULL;
-    const enum error_code rc = record_section_get(&out->view, first_name, ELEMENT_U32,
-                                                  (int64_t)out->graph_count + 1, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    out->first = data;
-    if (out->first[0] != 0 || out->first[out->graph_count] != out->node_count)
-        return error_set(err, ERROR_CORRUPT,
-                         "%s: \"%s\" goes from %" PRIu32 " to %" PRIu32 ", expected 0 to %" PRIu32,
-                         out->view.key, first_name, out->first[0], out->first[out->graph_count],
-                         out->node_count);
-    for (uint32_t g = 0; g < out->graph_count; g++)
-        if (out->first[g + 1] <= out->first[g])
-            return error_set(err, ERROR_CORRUPT,
-                             "%s: \"%s\" entry %" PRIu32 ": expected above %" PRIu32
-                             ", found %" PRIu32,
-                             out->view.key, first_name, g + 1, out->first[g], out->first[g + 1]);
-    return ERROR_NONE;
+    return section_table_put(store, &table, key, owner, index, STORE_DURABLE, err);
 }
 
 enum error_code graph_index_decode(const struct record_view *view, uint32_t node_count,
                                    struct graph_index *out, struct error *err)
 {
     *out = (struct graph_index){.node_count = node_count, .view = *view};
-    const bool of_dataset = record_has(view, graph_of_name);
-    enum error_code rc =
-        record_expect_among(view, RECORD_GRAPH_INDEX, VERSION_PLAIN, VERSION_NAMED, err);
-    if (rc == ERROR_NONE && of_dataset == record_has(view, first_name))
-        rc = error_set(err, ERROR_CORRUPT, "%s: expected one of \"%s\" and \"%s\", found %s",
-                       view->key, graph_of_name, first_name, of_dataset ? "both" : "none");
-    if (rc == ERROR_NONE)
-        rc = read_facts(out, err);
-    if (rc == ERROR_NONE)
-        rc = read_ids(out, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    return of_dataset ? read_nodes(out, err) : read_ranges(out, err);
+    return section_table_read(&table, view, out, err);
 }
 
 enum error_code graph_index_get(struct store *store, const char *key, const char *owner,
                                 uint32_t node_count, struct graph_index *out, struct error *err)
 {
-    struct record_view view = {0};
-    *out = (struct graph_index){0};
-    enum error_code rc = store_get(store, key, owner, &view, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = graph_index_decode(&view, node_count, out, err);
-    if (rc == ERROR_NONE)
-        return rc;
-    store_release_record(&view);
-    *out = (struct graph_index){0};
-    return rc;
+    *out = (struct graph_index){.node_count = node_count};
+    return section_table_fetch(store, &table, key, owner, out, err);
 }
 
 static enum error_code expect_section(struct graph_index *out, const char *section, bool has,

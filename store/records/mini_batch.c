@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * The checks are linear passes without a branch in them, so that they run in vectors; only when a pass says
- * "something is wrong" does a second, slow one look for the first culprit. A batch of a million edges is
- * checked in about a millisecond, most of it for "no node twice".
+ * The checks are linear passes without a branch in them, so that they run in vectors; only when a
+ * pass says "something is wrong" does a second, slow one look for the first culprit. A batch of a
+ * million edges is checked in about a millisecond, most of it for "no node twice".
  */
 
 static const char what[] = "a mini-batch";
@@ -91,7 +91,8 @@ enum error_code batch_reading_keep(const struct batch_reading *reading, const ch
 
 /* --- nodes --- */
 
-/* Before memory is asked for them: nodes have bits, or "seed_of" has some for each that is there again. */
+/* Before memory is asked for them: nodes have bits, or "seed_of" has some for each that is there
+ * again. */
 static enum error_code check_node_count(const struct batch_reading *reading, struct error *err)
 {
     const struct mini_batch *batch = reading->out;

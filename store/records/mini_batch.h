@@ -2,76 +2,97 @@
  * mini_batch - what a step trains on: ids and local edges, by node type and relation, without
  * features.
  *
- * Written by sample, read by train-step (and by infer's checks); lives until its round is older
- * than the oldest snapshot kept. Node ids are those of the partition.
+ * sample writes it; train-step and infer's checks read it. It lives until its round is older than
+ * the oldest snapshot that is kept. Node ids are those of the partition.
  *
  *   key       run/<id>/round/<r>/slot/<k>/mini_batch, run/<id>/evaluation/<k>/mini_batch
- *   sections  "shape"       U32 [2]  node types, relations. Without it there is one of each, and every row is there, with edges
- *                           or without; with it rows are listed in "row"
+ *   sections  "shape"       U32 [2]  node types, relations. Without it there is one of each, and
+ *                           every row is there, with or without edges; with it "row" lists the rows
  *             "ends"        U16 [relations, 2]  source and target type of each; with "shape"
- *             "hop_end"     U32 [types, hop_count + 1]  nodes of the type known after hop h; after hop 0 its seeds
- *             "row_count"   U32 [relations], of a LAYERED batch [relations, hops]  rows that are listed; with "shape"
- *             "width"       U32 [4], with "shape" [5]  bits of a value of node, row_length, neighbor, degree and row, at most 32
- *             "node"        packed [nodes]  type by type, in order of discovery inside the type; the seeds come first
- *             "row"         packed [rows]  relation by relation, of a LAYERED batch hop by hop in the relation: the nodes of the
- *                           target type that have edges of it, as local indices, ascending; with "shape"
- *             "row_length"  packed [rows]  edges of each row (none with no hops); of rows that are listed at least 1
- *             "is_new"      one bit for each edge: its source is the node of the source type after those known so far, in the
- *                           order of discovery (batch_discovery.h)
- *             "neighbor"    packed [edges that are not new]  local indices of the sources of those, in the source type
- *             "degree"      packed; only when the model asks for it. Without "shape" [nodes]: in-degree in the whole graph
- *                           without self loops. With it [rows]: edges of the relation that end in the row's node, in the whole graph
+ *             "hop_end"     U32 [types, hop_count + 1]  nodes of the type known after hop h; after
+ *                           hop 0 its seeds
+ *             "row_count"   U32 [relations], in a LAYERED batch [relations, hops]  the number of
+ *                           rows that are listed; with "shape"
+ *             "width"       U32 [4], with "shape" [5]  bits of a value of node, row_length,
+ *                           neighbor, degree and row, at most 32
+ *             "node"        packed [nodes]  type by type, in order of discovery inside the type;
+ *                           the seeds come first
+ *             "row"         packed [rows]  relation by relation, in a LAYERED batch hop by hop in
+ *                           the relation: the nodes of the target type that have edges of it, as
+ *                           local indices, ascending; with "shape"
+ *             "row_length"  packed [rows]  edges of each row (none with no hops); at least 1 in a
+ *                           row that is listed
+ *             "is_new"      one bit for each edge: its source is the next node of the source type,
+ *                           in the order of discovery (batch_discovery.h)
+ *             "neighbor"    packed [edges that are not new]  local indices of their sources, in the
+ *                           source type
+ *             "degree"      packed; only if the model asks for it. Without "shape" [nodes]: the
+ *                           in-degree in the whole graph without self loops. With it [rows]: edges
+ *                           of the relation that end in the row's node, in the whole graph
  *             "weight_sum"  F32 [nodes]  sum of the weights of a node's edges in the whole graph
- *                           (topology_weight_sum()); only when the model asks for it. With "shape" [ends]
- *             "back"        U16 [relations]  the relation that tells of each how many edges begin at a source (relation_reverse.h:
- *                           relation_source_degrees()); with "shape", only when the model divides by the degrees of both ends
- *             "end_width" U32 [1]  bits of a value of end_degree, at most 32; with "back"
- *             "end_degree"  packed [ends]  relation by relation, of all nodes of the target type in the batch: edges of the relation
- *                           that end in the node, in the whole graph, without loops; with "back"
- *             edge columns  [edges]  those of one number that the model asks for (edge_sections.h), at most the weight,
- *                           type, ... that the graph has
+ *                           (topology_weight_sum()); only if the model asks for it. With "shape"
+ *                           [ends]
+ *             "back"        U16 [relations]  for each the relation that knows how many edges begin
+ *                           at a source (relation_reverse.h: relation_source_degrees()); with
+ *                           "shape", only if the model divides by the degrees of both ends
+ *             "end_width"   U32 [1]  bits of a value of end_degree, at most 32; with "back"
+ *             "end_degree"  packed [ends]  relation by relation, for all nodes of the target type
+ *                           in the batch: edges of the relation that end in the node, in the whole
+ *                           graph, without loops; with "back"
+ *             edge columns  [edges]  the columns of one number that the model asks for
+ *                           (edge_sections.h) and that the graph has: weight, type, ...
  *             "form"        U32 [1]  enum batch_form; without it NESTED
- *             "edge_factor" F32 [edges]  how many edges of the whole graph an edge stands for; only of samplers that weigh
- *             "seed_weight" F32 [seeds]  what the loss of a seed counts; only of samplers that weigh
- *             "seed_of"     packed [nodes]  of a disjoint batch: the seed that a node was reached from; as many bits as
- *                           the number of the last seed takes
- *             "seed_time"   I64 [seeds]  when each seed looks at the graph; only of samplers that go by times, and on request
- *             "pair_..."    of a task of pairs: which seeds are the ends of which (seed_pairs.h)
+ *             "edge_factor" F32 [edges]  how many edges of the whole graph an edge stands for; only
+ *                           of samplers that weigh edges
+ *             "seed_weight" F32 [seeds]  the weight of a seed in the loss; only of samplers that
+ *                           weigh seeds
+ *             "seed_of"     packed [nodes]  in a disjoint batch: the seed that a node was reached
+ *                           from; as wide as the number of the last seed
+ *             "seed_time"   I64 [seeds]  the time at which each seed looks at the graph; only of
+ *                           samplers that use times, and on request
+ *             "pair_..."    in a task of pairs: which seeds are the ends of which edge
+ *                           (seed_pairs.h)
  *             "position_width" U32 [1]  bits of a value of edge_position, at most 32
- *             "edge_position"  packed [edges]  which edge of the row of its destination in the topology an edge is: whoever
- *                           reads rows of edge features finds them by it; only when the model asks for them
- *   version   7; a batch without "back" is written as version 6, one without "shape" and "seed_time" as well is written as version 5, one without edge positions besides as version 4,
- *             and with none of the sections from "form" on as version 3, in the bytes that it always had.
- *             Version 32 is read, too: until version 6 batches with relations were of it. It has "shape" [3] (hops, types,
- *             relations), widths of node, row, row_length, neighbor and degree, and all edges in "neighbor" without "is_new".
- *   packed    U64 words as in common/base/packed_integers.h, of the width that the section "width" says; bits
- *             too; what is left of the last word is zero
- *   valid     rows and their neighbours are as the form says (batch_form.h; of NESTED: rows exist for the nodes known
- *             before the last hop, each once, and a row's neighbours are known after hop h + 1 for a node of hop h); no
- *             node twice, but in a disjoint batch, where no edge joins nodes of two seeds; degrees with edge factors
+ *             "edge_position"  packed [edges]  the place of an edge in the row of its destination
+ *                           in the topology, by which rows of edge features are found; only if the
+ *                           model asks for them
+ *   version   7. A batch without "back" is written as version 6; without "shape" and "seed_time" as
+ *             version 5; without edge positions, too, as version 4; and without all sections from
+ *             "form" on as version 3, with the same bytes as ever.
+ *             Version 32 is read, too: batches with relations had it until version 6. It has
+ *             "shape" [3] (hops, types, relations), widths of node, row, row_length, neighbor and
+ *             degree, and all edges in "neighbor" without "is_new".
+ *   packed    U64 words as in common/base/packed_integers.h, as wide as the section "width" says;
+ *             bits too; the rest of the last word is zero
+ *   valid     rows and their neighbours are as the form requires (batch_form.h; for NESTED: rows
+ *             exist for the nodes known before the last hop, each once, and the neighbours of a
+ *             node of hop h are known after hop h + 1); no node is there twice, except in a
+ *             disjoint batch, where no edge joins nodes of two seeds; degrees come with edge
+ *             factors
  *
  * Seeds are numbered type by type: the number of a seed counts those of the types before.
  *
- * Why packed: the file system touches each page of a new record for the first time, which is slow
- * on virtual machines and made writing a third of what sampling takes. Nodes are numbered as edges
- * find them, so that three edges of four are told by a bit (common/graph/edge_discovery.h), and the
- * rest is bits that would be zero. A reader gets plain arrays back. Rows are listed where there are
- * several relations because a node has edges of few of them.
+ * Why it is packed: the file system touches each page of a new record for the first time, which is
+ * slow on virtual machines and made writing a third of the time of sampling. Nodes are numbered in
+ * the order in which edges find them, so that one bit is enough for three edges of four
+ * (common/graph/edge_discovery.h), and packing drops bits that would be zero. A reader gets plain
+ * arrays back. Rows are listed if there are several relations, because a node has edges of few of
+ * them.
  *
  * NESTED: each node is expanded once, at the hop where it first appears, with that hop's fan-out,
  * in every relation that ends in its type (PyG's rule). Layer l of L (from 1) computes the nodes
- * below hop_end[L - l] of each type from those below hop_end[L - l + 1]. So it does of a LAYERED
- * batch (FastGCN, LADIES), in which every hop draws for all nodes so far. A SUBGRAPH (GraphSAINT,
- * Cluster-GCN, ShaDow) has the same edges for all layers; its seeds are those nodes whose loss
- * counts.
+ * below hop_end[L - l] of each type from those below hop_end[L - l + 1]. The same holds for a
+ * LAYERED batch (FastGCN, LADIES), in which every hop draws for all nodes so far. A SUBGRAPH
+ * (GraphSAINT, Cluster-GCN, ShaDow) has the same edges for all layers; its seeds are the nodes
+ * whose loss counts.
  *
- * Rows of edge features are no numbers but a payload, of any width, and stay in the topology
- * (store/topology/edge_rows.h): a position takes the bits of the longest row's length, 5 to 20.
- * Version 4 had the rows themselves.
+ * Rows of edge features may be of any width, and stay in the topology (store/topology/edge_rows.h):
+ * a position takes as many bits as the length of the longest row, 5 to 20. Version 4 had the rows
+ * themselves.
  *
- * What degree and weight_sum mean: those of the whole graph, to which the sampled edges are an
- * estimate; but in a SUBGRAPH without edge factors those in the subgraph, which its papers take for
- * a graph of its own.
+ * degree and weight_sum are those of the whole graph, which the sampled edges estimate. In a
+ * SUBGRAPH without edge factors they are those in the subgraph, which its papers treat as a graph
+ * of its own.
  */
 #ifndef STORE_RECORDS_MINI_BATCH_H
 #define STORE_RECORDS_MINI_BATCH_H
@@ -236,9 +257,9 @@ MUST_CHECK enum error_code mini_batch_numbers(const struct mini_batch *batch, ui
 MUST_CHECK enum error_code mini_batch_put(struct store *store, const char *key, const char *run_id,
                                           const struct mini_batch *batch, struct arena *scratch,
                                           struct error *err);
-/* Every index is checked, so that kernels need not: ERROR_CORRUPT names what is out of range. What *out held
- * is gone in any case, and its memory used again: reading batches one after the other allocates nothing
- * once the largest was seen. */
+/* Every index is checked, so that kernels need not: ERROR_CORRUPT names what is out of range. What
+ * *out held is gone in any case, and its memory used again: reading batches one after the other
+ * allocates nothing once the largest was seen. */
 MUST_CHECK enum error_code mini_batch_get(struct store *store, const char *key, const char *run_id,
                                           struct mini_batch *out, struct error *err);
 /* The same of a record of any origin, which is not needed afterwards. */

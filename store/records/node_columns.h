@@ -1,13 +1,14 @@
 /*
- * node_columns - the words of classes, and what columns of features were encoded by.
+ * node_columns - the words of classes, and the encoding of columns of features.
  *
- * Written by ingest where labels are words, or ingest.feature_columns or ingest.missing_values ask for it, before the schema.
- * Read by infer, which writes classes as words, by reports, and where a model is applied to another graph, whose
- * columns are to be taken in the same way (graphmill infer). Other datasets have none.
+ * ingest writes it before the schema if labels are words, or if ingest.feature_columns or
+ * ingest.missing_values ask for it. infer reads it to write classes as words; reports read it; and
+ * so does graphmill infer when it applies a model to another graph, whose columns are to be encoded
+ * in the same way. Other datasets have none.
  *
  *   key       dataset/<id>/node_columns
- *   sections  "text"  U8 [size]   as common/formats/column_encoding.h has it
- *   valid     a text that parses
+ *   sections  "text"  U8 [size]   in the form of common/formats/column_encoding.h
+ *   valid     the text can be parsed
  */
 #ifndef STORE_RECORDS_NODE_COLUMNS_H
 #define STORE_RECORDS_NODE_COLUMNS_H
@@ -21,10 +22,11 @@
 MUST_CHECK enum error_code node_columns_put(struct store *store, const char *dataset_id,
                                             const struct column_encoding *encoding,
                                             struct error *err);
-/* Without the record *out is empty. Owns: *out; column_encoding_release(). Fails: ERROR_CORRUPT naming record and line. */
+/* Without the record *out is empty. The caller owns *out: column_encoding_release(). Fails:
+ * ERROR_CORRUPT naming record and line. */
 MUST_CHECK enum error_code node_columns_get(struct store *store, const char *dataset_id,
                                             struct column_encoding *out, struct error *err);
-/* The check alone, of a record of any origin. Owns: *out. */
+/* Checks and reads a record that is in memory. The caller owns *out. */
 MUST_CHECK enum error_code node_columns_decode(const struct record_view *view,
                                                struct column_encoding *out, struct error *err);
 

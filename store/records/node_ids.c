@@ -2,55 +2,31 @@
 
 #include "common/base/text.h"
 #include "common/formats/csv_field.h"
-#include "store/objects/keys.h"
+#include "store/records/section_checks.h"
+#include "store/records/section_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { NODE_IDS_VERSION = 1 };
-
-enum error_code node_ids_put(struct store *store, const char *dataset_id,
-                             const struct node_ids *ids, struct error *err)
+static void add_ids(struct record *record, const void *from, struct section_scratch *scratch)
 {
-    struct record record = {.kind = RECORD_NODE_IDS, .version = NODE_IDS_VERSION};
+    const struct node_ids *ids = from;
+    (void)scratch;
     if (ids->integer) {
-        record_add(&record, "integer", ELEMENT_I64, ids->integer, ids->node_count);
+        record_add(record, "integer", ELEMENT_I64, ids->integer, ids->node_count);
     } else {
-        record_add(&record, "offset", ELEMENT_U64, ids->offset, (uint64_t)ids->node_count + 1);
-        record_add(&record, "text", ELEMENT_U8, ids->text, ids->offset[ids->node_count]);
+        record_add(record, "offset", ELEMENT_U64, ids->offset, (uint64_t)ids->node_count + 1);
+        record_add(record, "text", ELEMENT_U8, ids->text, ids->offset[ids->node_count]);
     }
-    return store_put(store, key_dataset(dataset_id, "node_ids").text, dataset_id, &record,
-                     STORE_DURABLE, err);
 }
 
 static enum error_code set_id_count(struct node_ids *out, const char *section, uint64_t found,
                                     uint64_t beyond, struct error *err)
 {
     if (found <= beyond || found - beyond >= UINT32_MAX)
-        return error_set(err, ERROR_CORRUPT,
-                         "%s: \"%s\": expected %" PRIu64 " to %" PRIu64 " entries, found %" PRIu64,
-                         out->view.key, section, beyond + 1, beyond + UINT32_MAX - 1, found);
+        return section_refuse_number(&out->view, section, "length", beyond + 1,
+                                     beyond + UINT32_MAX - 1, found, err);
     out->node_count = (uint32_t)(found - beyond);
-    return ERROR_NONE;
-}
-
-static enum error_code check_offsets(const struct node_ids *ids, uint64_t text_size,
-                                     struct error *err)
-{
-    uint64_t before = 0;
-    for (uint64_t i = 0; i <= ids->node_count; i++) {
-        const uint64_t most = i == 0 ? 0 : text_size;
-        if (ids->offset[i] < before || ids->offset[i] > most)
-            return error_set(err, ERROR_CORRUPT,
-                             "%s: \"offset\" entry %" PRIu64 ": expected %" PRIu64 " to %" PRIu64
-                             ", found %" PRIu64,
-                             ids->view.key, i, before, most, ids->offset[i]);
-        before = ids->offset[i];
-    }
-    if (before != text_size)
-        return error_set(err, ERROR_CORRUPT,
-                         "%s: \"offset\" last entry: expected %" PRIu64 ", found %" PRIu64,
-                         ids->view.key, text_size, before);
     return ERROR_NONE;
 }
 
@@ -68,45 +44,47 @@ static enum error_code read_text_ids(struct node_ids *out, struct error *err)
         return rc;
     out->offset = offset;
     out->text = text;
-    return check_offsets(out, text_size, err);
+    const struct element_bounds bounds = {.checks = SECTION_OFFSETS, .limit = text_size + 1};
+    return section_elements_check(&out->view, "offset", ELEMENT_U64, offset, found, &bounds, err);
 }
 
-static enum error_code read_ids(struct node_ids *out, struct error *err)
+static enum error_code read_ids(const struct record_view *view, void *of, struct error *err)
 {
+    struct node_ids *out = of;
     const void *integer = NULL;
     uint64_t found = 0;
-    enum error_code rc = record_expect(&out->view, RECORD_NODE_IDS, NODE_IDS_VERSION, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (!record_has(&out->view, "integer"))
+    if (!record_has(view, "integer"))
         return read_text_ids(out, err);
-    rc = record_section_get(&out->view, "integer", ELEMENT_I64, -1, &integer, &found, err);
-    if (rc == ERROR_NONE)
-        rc = set_id_count(out, "integer", found, 0, err);
+    const enum error_code rc =
+        record_section_get(view, "integer", ELEMENT_I64, -1, &integer, &found, err);
     out->integer = integer;
-    return rc;
+    return rc == ERROR_NONE ? set_id_count(out, "integer", found, 0, err) : rc;
+}
+
+#define SECTION_STRUCT struct node_ids
+static const struct section_row rows[] = {
+    {SECTION_HAND(add_ids, read_ids)},
+};
+static const struct section_table table = SECTION_TABLE(RECORD_NODE_IDS, 1, 1, rows);
+
+enum error_code node_ids_put(struct store *store, const char *dataset_id,
+                             const struct node_ids *ids, struct error *err)
+{
+    return section_table_put(store, &table, key_dataset(dataset_id, "node_ids").text, dataset_id,
+                             ids, STORE_DURABLE, err);
 }
 
 enum error_code node_ids_decode(const struct record_view *view, struct node_ids *out,
                                 struct error *err)
 {
-    *out = (struct node_ids){.view = *view};
-    return read_ids(out, err);
+    return section_table_decode(&table, view, out, err);
 }
 
 enum error_code node_ids_get(struct store *store, const char *dataset_id, struct node_ids *out,
                              struct error *err)
 {
-    *out = (struct node_ids){0};
-    enum error_code rc =
-        store_get(store, key_dataset(dataset_id, "node_ids").text, dataset_id, &out->view, err);
-    if (rc == ERROR_NONE)
-        rc = read_ids(out, err);
-    if (rc != ERROR_NONE) {
-        store_release_record(&out->view);
-        *out = (struct node_ids){0};
-    }
-    return rc;
+    return section_table_get(store, &table, key_dataset(dataset_id, "node_ids").text, dataset_id,
+                             out, err);
 }
 
 const char *node_ids_text(const struct node_ids *ids, uint32_t node, char out[NODE_ID_TEXT_SIZE])

@@ -1,9 +1,9 @@
 /*
  * node_ids - the user's id of each node of a dataset.
  *
- * Written by ingest, read by infer, whose outputs are in these ids.
+ * ingest writes them, and infer reads them: its outputs have these ids.
  *
- *   dataset/<id>/node_ids          only when ids are not 0..N-1 themselves
+ *   dataset/<id>/node_ids          only if the ids are not 0..N-1 themselves
  *       "integer" I64 [N]; or "offset" U64 [N + 1] and "text" U8 [offset[N]]
  */
 #ifndef STORE_RECORDS_NODE_IDS_H
@@ -17,8 +17,8 @@
 
 enum { NODE_ID_TEXT_SIZE = 48 };
 
-/* Arrays point into `view`, which the caller releases with store_release_record(). For writing, fill
- * the pointers and leave `view` zero. */
+/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills
+ * the pointers and leaves `view` zero. */
 struct node_ids {
     uint32_t node_count;
     const int64_t *integer; /* [node_count] or NULL */
@@ -31,18 +31,19 @@ MUST_CHECK enum error_code node_ids_put(struct store *store, const char *dataset
                                         const struct node_ids *ids, struct error *err);
 MUST_CHECK enum error_code node_ids_get(struct store *store, const char *dataset_id,
                                         struct node_ids *out, struct error *err);
-/* The checks alone, of a decoded record of any origin. out->view is a copy of `view`, so only one of
- * the two is to be released, failure or not. Fails: ERROR_CORRUPT naming key and section, what was
- * expected and what was found. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section,
+ * what was expected and what was found. */
 MUST_CHECK enum error_code node_ids_decode(const struct record_view *view, struct node_ids *out,
                                            struct error *err);
 
-/* The id of a node for a message: 17, or 'bob', cut when it is long. Returns `out`. */
+/* Writes the id of a node for a message: 17, or 'bob', cut if it is long. Returns `out`. */
 const char *node_ids_text(const struct node_ids *ids, uint32_t node, char out[NODE_ID_TEXT_SIZE]);
 
-/* The id of a node as a field of a table with commas (common/formats/csv_field.h); without arrays the node's number. At most so
- * many bytes; and into out [that many], without NUL, returning how many. */
+/* Returns the most bytes that the id of a node takes as a field of a table with commas
+ * (common/formats/csv_field.h). Without arrays the id is the node's number. */
 size_t node_ids_field_size(const struct node_ids *ids, uint32_t node);
+/* Writes that field into out [node_ids_field_size()], without a NUL. Returns its bytes. */
 size_t node_ids_field_put(const struct node_ids *ids, uint32_t node, char *out);
 
 #endif

@@ -1,11 +1,13 @@
 /*
- * node_labels - the label of each node of a dataset, or its labels; of a task of graphs (graph_index.h) that of each graph.
+ * node_labels - the label or labels of each node of a dataset; in a task of graphs (graph_index.h)
+ * those of each graph.
  *
- * Written by ingest, read by partition; those of graphs by train-step and infer.
+ * ingest writes them. partition reads those of nodes, train-step and infer those of graphs.
  *
  *   dataset/<id>/labels
  *       "shape" U64 [2]            N, class_count
- *       "task"  text               what they are labels of; its row says how wide a row is and what it may hold
+ *       "task"  text               the task; its row says how wide a row of labels is and what it
+ *                                  may hold
  *       "label" I32 or F32 [N, label_width]
  *
  * Version 1 had no "task", and another section for several labels a node.
@@ -19,8 +21,8 @@
 
 #include <stdint.h>
 
-/* Arrays point into `view`, which the caller releases with store_release_record(). For writing, fill
- * the pointers and leave `view` zero. */
+/* Arrays point into `view`, which the caller releases with store_release_record(). A writer fills
+ * the pointers and leaves `view` zero. */
 struct node_labels {
     uint32_t node_count;
     enum task_kind task;
@@ -33,9 +35,9 @@ MUST_CHECK enum error_code node_labels_put(struct store *store, const char *data
                                            const struct node_labels *labels, struct error *err);
 MUST_CHECK enum error_code node_labels_get(struct store *store, const char *dataset_id,
                                            struct node_labels *out, struct error *err);
-/* The checks alone, of a decoded record of any origin. out->view is a copy of `view`, so only one of
- * the two is to be released, failure or not. Fails: ERROR_CORRUPT naming key and section, what was
- * expected and what was found. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released; after a failure it is zero. Fails: ERROR_CORRUPT naming key and section,
+ * what was expected and what was found. */
 MUST_CHECK enum error_code node_labels_decode(const struct record_view *view,
                                               struct node_labels *out, struct error *err);
 

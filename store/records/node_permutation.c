@@ -1,11 +1,9 @@
 #include "store/records/node_permutation.h"
 
 #include "common/base/memory.h"
-#include "store/objects/keys.h"
+#include "store/records/section_table.h"
 
 #include <inttypes.h>
-
-enum { PERMUTATION_VERSION = 1 };
 
 /* Both directions together prove that each map is one to one. */
 static enum error_code check(const struct node_permutation *p, struct error *err)
@@ -26,6 +24,13 @@ static enum error_code check(const struct node_permutation *p, struct error *err
     return ERROR_NONE;
 }
 
+#define SECTION_STRUCT struct node_permutation
+static const struct section_row rows[] = {
+    {SECTION_ARRAY("to_dataset", U32, to_dataset), .count = AT(node_count)},
+    {SECTION_ARRAY("to_partition", U32, to_partition), .count = AT(node_count)},
+};
+static const struct section_table table = SECTION_TABLE(RECORD_NODE_PERMUTATION, 1, 1, rows);
+
 enum error_code node_permutation_put(struct store *store, const char *partition_id,
                                      const struct node_permutation *permutation, struct error *err)
 {
@@ -33,12 +38,8 @@ enum error_code node_permutation_put(struct store *store, const char *partition_
     const enum error_code rc = check(permutation, err);
     if (rc != ERROR_NONE)
         return error_context(err, rc, "%s", key.text);
-    struct record record = {.kind = RECORD_NODE_PERMUTATION, .version = PERMUTATION_VERSION};
-    record_add(&record, "to_dataset", ELEMENT_U32, permutation->to_dataset,
-               permutation->node_count);
-    record_add(&record, "to_partition", ELEMENT_U32, permutation->to_partition,
-               permutation->node_count);
-    return store_put(store, key.text, partition_id, &record, STORE_DURABLE, err);
+    return section_table_put(store, &table, key.text, partition_id, permutation, STORE_DURABLE,
+                             err);
 }
 
 enum error_code node_permutation_get(struct store *store, const char *partition_id,
@@ -46,28 +47,14 @@ enum error_code node_permutation_get(struct store *store, const char *partition_
                                      struct error *err)
 {
     const struct key key = key_partition(partition_id, "permutation");
-    const void *to_dataset = NULL, *to_partition = NULL;
-    *out = (struct node_permutation){0};
-    enum error_code rc = store_get(store, key.text, partition_id, &out->view, err);
+    *out = (struct node_permutation){.node_count = node_count};
+    enum error_code rc = section_table_fetch(store, &table, key.text, partition_id, out, err);
     if (rc != ERROR_NONE)
         return rc;
-    rc = record_expect(&out->view, RECORD_NODE_PERMUTATION, PERMUTATION_VERSION, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(&out->view, "to_dataset", ELEMENT_U32, node_count, &to_dataset,
-                                NULL, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(&out->view, "to_partition", ELEMENT_U32, node_count, &to_partition,
-                                NULL, err);
-    out->node_count = node_count;
-    out->to_dataset = to_dataset;
-    out->to_partition = to_partition;
-    if (rc == ERROR_NONE)
-        rc = check(out, err);
-    if (rc == ERROR_NONE)
-        return rc;
-    store_release_record(&out->view);
-    *out = (struct node_permutation){0};
-    return error_context(err, rc, "%s", key.text);
+    rc = check(out, err);
+    return rc == ERROR_NONE
+               ? rc
+               : section_table_keep(&table, error_context(err, rc, "%s", key.text), out);
 }
 
 enum error_code type_permutation_find(const struct node_permutation *all,

@@ -1,8 +1,9 @@
 /*
- * node_permutation - both ways of a partition's renumbering.
+ * node_permutation - both directions of a partition's renumbering of the nodes.
  *
- * Written by partition before the book; read by who needs the ids of the dataset: infer, for its outputs. Everything
- * else works with partition ids and the ranges of the book, so no other process reads or checks these two arrays.
+ * partition writes it before the book. infer reads it, for its outputs are in ids of the dataset.
+ * Every other program works with ids of the partition and the ranges of the book, so it neither
+ * reads nor checks these two arrays.
  *
  *   key       partition/<id>/permutation
  *   sections  "to_dataset"   U32 [N]   partition id -> dataset id
@@ -25,15 +26,16 @@ struct node_permutation {
     struct record_view view;      /* release with store_release_record() */
 };
 
-/* The same of the nodes of one type, which are consecutive in a dataset: number in the type (type_ranges.h) -> place among them
- * in the dataset, and back. {0} is empty; release with type_permutation_release(). */
+/* The same for the nodes of one type, which are consecutive in a dataset: number in the type
+ * (type_ranges.h) -> place among the type's nodes in the dataset, and back. {0} is empty. Release
+ * with type_permutation_release(). */
 struct type_permutation {
     uint32_t first_node; /* of the dataset */
     struct node_permutation of;
     uint32_t *rows; /* [2 * node_count], owned */
 };
 
-/* Fails: ERROR_CORRUPT for nodes of a type that are not consecutive; ERROR_NO_MEMORY. */
+/* Fails: ERROR_CORRUPT if the nodes of the type are not consecutive; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code type_permutation_find(const struct node_permutation *all,
                                                  const struct type_ranges *ranges, uint32_t type,
                                                  struct type_permutation *out, struct error *err);
@@ -42,7 +44,8 @@ void type_permutation_release(struct type_permutation *permutation);
 MUST_CHECK enum error_code node_permutation_put(struct store *store, const char *partition_id,
                                                 const struct node_permutation *permutation,
                                                 struct error *err);
-/* `node_count` is that of the book. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the key and what is wrong. */
+/* `node_count` is the number of nodes in the book. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming the
+ * key and what is wrong. */
 MUST_CHECK enum error_code node_permutation_get(struct store *store, const char *partition_id,
                                                 uint32_t node_count, struct node_permutation *out,
                                                 struct error *err);

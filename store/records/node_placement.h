@@ -1,20 +1,25 @@
 /*
- * node_placement - what does not follow of a version's assignment, permutation and splits from those of the partition that it is a delta of.
+ * node_placement - the facts about a version's nodes that do not follow from its base partition.
  *
  *   base: permutation, splits ──┐
- *   delta: which nodes are gone ┼─> permutation, assignment, splits of the version (store/versions/merged_parts.h)
- *   placement ──────────────────┘
+ *   delta: which nodes are gone ┼─> permutation, assignment, splits of the version
+ *   placement ──────────────────┘   (store/versions/merged_parts.h)
  *
- * Held-out edges are those of the dataset (store/versions/merged_links.h). Nodes that stay keep their order, in the dataset as in their part, and so nothing is to be said of them. A partition that has this record
- * does without those three, which take 16 bytes a node; one that has them is read as it is.
+ * Nodes that stay keep their order in the dataset and in their part, so the record does not list
+ * them. Held-out edges are those of the dataset (store/versions/merged_links.h). A partition with
+ * this record needs no records of permutation, assignment and splits, which take 16 bytes a node. A
+ * partition that has those three is read as it is.
  *
- * Written by partition before the record of the delta (partition_delta.h); read by whoever asks for one of the three. Lives as long as the partition.
+ * partition writes it before the record of the delta (partition_delta.h). Readers of one of the
+ * three read it. It lives as long as the partition.
  *
  *   key       partition/<id>/placement
- *   sections  "base"       text: the id of the partition
- *             "new_node"   U32: the nodes of the dataset that the base has not, in the order of their ids in the partition
- *             "split_node" U32, ascending: ids of the partition of nodes in another split than in the base; of new ones, than in none
- *             "split"      U8 [the same]: 0 none, else 1 + enum split
+ *   sections  "base"       text: the id of the base partition
+ *             "new_node"   U32: the nodes of the dataset that the base does not have, in the order
+ *                          of their ids in the partition
+ *             "split_node" U32, ascending: ids in the partition of the nodes that are in another
+ *                          split than in the base; a new node is in no split of the base
+ *             "split"      U8 [as many]: 0 for none, else 1 + enum split
  *             "method", "full_cut" as in an assignment (partition_book.h)
  *   version   1
  */
@@ -29,7 +34,7 @@
 
 enum { PLACEMENT_METHOD_SIZE = 64 };
 
-/* For writing, fill all but `view`. */
+/* A writer fills all but `view`. */
 struct node_placement {
     char base[ID_SIZE];
     char method[PLACEMENT_METHOD_SIZE];
@@ -47,10 +52,11 @@ MUST_CHECK enum error_code node_placement_put(struct store *store, const char *p
 /* Fails: ERROR_NOT_FOUND; ERROR_CORRUPT naming record, section, expected and found. */
 MUST_CHECK enum error_code node_placement_get(struct store *store, const char *partition_id,
                                               struct node_placement *out, struct error *err);
-/* The checks alone, of a record of any origin. out->view is a copy of `view`, so only one of the two is to be released. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. */
 MUST_CHECK enum error_code node_placement_decode(const struct record_view *view,
                                                  struct node_placement *out, struct error *err);
-/* The id of the base, or "" where there is no such record. Fails: ERROR_CORRUPT; ERROR_IO. */
+/* Copies the id of the base, or "" without such a record. Fails: ERROR_CORRUPT; ERROR_IO. */
 MUST_CHECK enum error_code node_placement_base(struct store *store, const char *partition_id,
                                                char base[ID_SIZE], struct error *err);
 

@@ -1,4 +1,4 @@
-/* node_range - the section "range" of a chunk: which nodes of a dataset it holds, and a third number. */
+/* node_range - the section "range" of a chunk begins with the nodes of a dataset that it holds. */
 #ifndef STORE_RECORDS_NODE_RANGE_H
 #define STORE_RECORDS_NODE_RANGE_H
 
@@ -7,11 +7,8 @@
 
 #include <stdint.h>
 
-enum { NODE_RANGE_SIZE = 3 };
-
-/* Fails: ERROR_CORRUPT when the nodes are none, above `nodes_max`, or no ids of a dataset. */
-MUST_CHECK enum error_code node_range_get(const struct record_view *view, uint32_t nodes_max,
-                                          uint32_t *first_node, uint32_t *node_count,
-                                          uint64_t *third, struct error *err);
+/* Fails: ERROR_CORRUPT if the nodes reach beyond the ids that a dataset may have. */
+MUST_CHECK enum error_code node_range_check(const struct record_view *view, uint32_t first_node,
+                                            uint32_t node_count, struct error *err);
 
 #endif

@@ -1,31 +1,8 @@
 #include "store/records/node_splits.h"
 
-#include "store/objects/keys.h"
-
-#include <inttypes.h>
-
-enum { NODE_SPLITS_VERSION = 1 };
+#include "store/records/section_table.h"
 
 static const char *const split_names[SPLIT_COUNT] = {"train", "valid", "test"};
-
-enum error_code node_splits_put(struct store *store, const char *key, const char *owner,
-                                const struct node_splits *splits, struct error *err)
-{
-    struct record record = {.kind = RECORD_NODE_SPLITS, .version = NODE_SPLITS_VERSION};
-    for (int s = 0; s < SPLIT_COUNT; s++)
-        record_add(&record, split_names[s], ELEMENT_U32, splits->node[s], splits->count[s]);
-    return store_put(store, key, owner, &record, STORE_DURABLE, err);
-}
-
-static enum error_code check_ascending(const struct node_splits *splits, int s, struct error *err)
-{
-    for (uint32_t i = 1; i < splits->count[s]; i++)
-        if (splits->node[s][i] <= splits->node[s][i - 1])
-            return error_set(err, ERROR_CORRUPT, "%s: \"%s\" entry %u: expected above %u, found %u",
-                             splits->view.key, split_names[s], i, splits->node[s][i - 1],
-                             splits->node[s][i]);
-    return ERROR_NONE;
-}
 
 /* Both lists ascend, so one walk along both finds a node they share. */
 static enum error_code check_disjoint(const struct node_splits *splits, int a, int b,
@@ -45,45 +22,39 @@ static enum error_code check_disjoint(const struct node_splits *splits, int a, i
     return ERROR_NONE;
 }
 
-static enum error_code read_splits(struct node_splits *out, struct error *err)
+static enum error_code check_all(const struct record_view *view, void *out, struct error *err)
 {
-    enum error_code rc = record_expect(&out->view, RECORD_NODE_SPLITS, NODE_SPLITS_VERSION, err);
-    for (int s = 0; rc == ERROR_NONE && s < SPLIT_COUNT; s++) {
-        const void *node = NULL;
-        uint64_t found = 0;
-        rc = record_section_get(&out->view, split_names[s], ELEMENT_U32, -1, &node, &found, err);
-        if (rc == ERROR_NONE && found > UINT32_MAX)
-            rc = error_set(err, ERROR_CORRUPT,
-                           "%s: \"%s\": expected at most %u nodes, found %" PRIu64, out->view.key,
-                           split_names[s], UINT32_MAX, found);
-        out->node[s] = node;
-        out->count[s] = (uint32_t)found;
-        if (rc == ERROR_NONE)
-            rc = check_ascending(out, s, err);
-    }
+    enum error_code rc = ERROR_NONE;
+    (void)view;
     for (int a = 0; rc == ERROR_NONE && a < SPLIT_COUNT; a++)
         for (int b = a + 1; rc == ERROR_NONE && b < SPLIT_COUNT; b++)
             rc = check_disjoint(out, a, b, err);
     return rc;
 }
 
+#define SECTION_STRUCT struct node_splits
+static const struct section_row rows[] = {
+    {SECTION_ARRAY("train", U32, node[0]), .sets = AT(count[0]), .checks = SECTION_ASCENDS},
+    {SECTION_ARRAY("valid", U32, node[1]), .sets = AT(count[1]), .checks = SECTION_ASCENDS},
+    {SECTION_ARRAY("test", U32, node[2]), .sets = AT(count[2]), .checks = SECTION_ASCENDS},
+    {SECTION_HAND(NULL, check_all)},
+};
+static const struct section_table table = SECTION_TABLE(RECORD_NODE_SPLITS, 1, 1, rows);
+
+enum error_code node_splits_put(struct store *store, const char *key, const char *owner,
+                                const struct node_splits *splits, struct error *err)
+{
+    return section_table_put(store, &table, key, owner, splits, STORE_DURABLE, err);
+}
+
 enum error_code node_splits_decode(const struct record_view *view, struct node_splits *out,
                                    struct error *err)
 {
-    *out = (struct node_splits){.view = *view};
-    return read_splits(out, err);
+    return section_table_decode(&table, view, out, err);
 }
 
 enum error_code node_splits_get(struct store *store, const char *key, const char *owner,
                                 struct node_splits *out, struct error *err)
 {
-    *out = (struct node_splits){0};
-    enum error_code rc = store_get(store, key, owner, &out->view, err);
-    if (rc == ERROR_NONE)
-        rc = read_splits(out, err);
-    if (rc != ERROR_NONE) {
-        store_release_record(&out->view);
-        *out = (struct node_splits){0};
-    }
-    return rc;
+    return section_table_get(store, &table, key, owner, out, err);
 }

@@ -3,39 +3,40 @@
 #include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "store/records/section_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 2, READS = 2 };
+enum { READS = 2 };
+
+static enum error_code check_weights(const struct record_view *view, void *out, struct error *err)
+{
+    const struct outputs_seal *seal = out;
+    return weights_identity_check_order(view, &seal->weights, err);
+}
+
+#define SECTION_STRUCT struct outputs_seal
+static const struct section_row rows[] = {
+    {SECTION_TEXT("files", files)},
+    {SECTION_TEXT("metrics", metrics)},
+    {SECTION_VALUES("weights", I64, weights.version, weights.snapshot_version),
+     .read = check_weights},
+    {SECTION_VALUE("weights_sum", U8, weights.sum)},
+};
+static const struct section_table table = SECTION_TABLE_OF_COPIES(RECORD_OUTPUTS_SEAL, 2, 2, rows);
 
 enum error_code outputs_seal_put(struct store *store, const char *key, const char *run_id,
                                  const struct outputs_seal *seal, struct error *err)
 {
-    struct record record = {.kind = RECORD_OUTPUTS_SEAL, .version = VERSION};
-    record_add_text(&record, "files", seal->files);
-    record_add_text(&record, "metrics", seal->metrics);
-    weights_identity_add(&record, &seal->weights);
-    return store_put(store, key, run_id, &record, STORE_DURABLE, err);
+    return section_table_put(store, &table, key, run_id, seal, STORE_DURABLE, err);
 }
 
 enum error_code outputs_seal_get(struct store *store, const char *key, const char *run_id,
                                  struct outputs_seal *out, struct error *err)
 {
-    struct record_view view = {0};
-    enum error_code rc = store_get(store, key, run_id, &view, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = record_expect(&view, RECORD_OUTPUTS_SEAL, VERSION, err);
-    if (rc == ERROR_NONE)
-        rc = record_text_get(&view, "files", out->files, sizeof out->files, err);
-    if (rc == ERROR_NONE)
-        rc = record_text_get(&view, "metrics", out->metrics, sizeof out->metrics, err);
-    if (rc == ERROR_NONE)
-        rc = weights_identity_get(&view, &out->weights, err);
-    store_release_record(&view);
-    return rc;
+    return section_table_get(store, &table, key, run_id, out, err);
 }
 
 enum error_code outputs_seal_add(struct outputs_seal *seal, const char *name, uint64_t size,

@@ -34,11 +34,11 @@ MUST_CHECK enum error_code outputs_seal_put(struct store *store, const char *key
 MUST_CHECK enum error_code outputs_seal_get(struct store *store, const char *key,
                                             const char *run_id, struct outputs_seal *out,
                                             struct error *err);
-/* Appends the line of a file of which size and hash are known to seal->files. */
+/* Appends the line of a file with known size and hash to seal->files. */
 MUST_CHECK enum error_code outputs_seal_add(struct outputs_seal *seal, const char *name,
                                             uint64_t size, const struct checksum *sum,
                                             struct error *err);
-/* The same of one file of `folder`, which is read. */
+/* Reads a file of `folder`, and appends its line. */
 MUST_CHECK enum error_code outputs_seal_add_file(struct outputs_seal *seal, const char *folder,
                                                  const char *name, struct error *err);
 /* Compares names and sizes alone; *bytes is how many there are in all. Fails: ERROR_NOT_FOUND

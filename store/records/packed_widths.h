@@ -1,5 +1,6 @@
 /*
- * packed_widths - the section "width" of records with packed arrays: how many bits a value of each array takes.
+ * packed_widths - the section "width" of records with packed arrays: how many bits a value of each
+ * array has.
  */
 #ifndef STORE_RECORDS_PACKED_WIDTHS_H
 #define STORE_RECORDS_PACKED_WIDTHS_H
@@ -8,8 +9,9 @@
 
 #include <stdint.h>
 
-/* *out [count], borrowed from the view: one for each array, which `name` [count] calls by its section.
- * Fails: ERROR_CORRUPT for a section that is not there or not as long, and for more bits than packed integers have. */
+/* Sets *out [count], borrowed from the view, to the width of each array; `name` [count] are their
+ * sections. Fails: ERROR_CORRUPT if the section is missing or has another length, or a width is
+ * above that of packed integers. */
 MUST_CHECK enum error_code packed_widths_get(const struct record_view *view,
                                              const char *const *name, int count,
                                              const uint32_t **out, struct error *err);

@@ -31,16 +31,14 @@ static enum error_code take_version(void *context, size_t index, struct record_v
                                     struct error *err)
 {
     const struct series *s = context;
+    struct record_view *kept = index == 0 ? &s->weights->view : &s->state->view;
     enum error_code rc = index == 0 ? weights_decode(view, s->weights, err)
                                     : optimizer_state_decode(view, s->state, err);
     if (rc == ERROR_NONE)
         rc = parameter_version_check(view, index == 0 ? s->weights->version : s->state->version,
                                      s->number, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    *(index == 0 ? &s->weights->view : &s->state->view) = *view;
-    *view = (struct record_view){0};
-    return ERROR_NONE;
+    *(rc == ERROR_NONE ? view : kept) = (struct record_view){0}; /* one of the two owns it */
+    return rc;
 }
 
 enum error_code parameters_get(struct store *store, const char *run_id, int64_t version,
@@ -118,7 +116,7 @@ static enum error_code show_evaluation(void *context, size_t slot, struct record
     enum error_code rc = evaluation_decode(view, &evaluation, err);
     if (rc == ERROR_NONE)
         rc = parameter_version_check(view, evaluation.version, s->number, err);
-    evaluation.view = *view; /* for messages */
+
     return rc == ERROR_NONE ? s->visit_evaluation(s->context, (int)slot, &evaluation, err) : rc;
 }
 

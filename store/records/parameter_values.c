@@ -4,7 +4,6 @@
 #include "common/base/text.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 CPU_KERNEL_OF(size_t, first_bad, (const float *value, size_t count), (value, count))
@@ -35,29 +34,6 @@ enum error_code parameter_version_check(const struct record_view *view, uint64_t
                      view->key, found, expected);
 }
 
-enum error_code parameter_values_get(const struct record_view *view, const char *name,
-                                     uint64_t count, const float **out, uint64_t *found,
-                                     struct error *err)
-{
-    const void *data = NULL;
-    uint64_t n = 0;
-    enum error_code rc = record_section_get(view, name, ELEMENT_F32, -1, &data, &n, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    if (count != ANY_VALUE_COUNT && n != count)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section %s has %" PRIu64 " values, expected %" PRIu64,
-                         view->key, name, n, count);
-    const size_t bad = parameter_values_first_bad(data, n);
-    if (bad < n)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section %s, value %zu is %g, expected a finite number",
-                         view->key, name, bad, (double)((const float *)data)[bad]);
-    *out = data;
-    *found = n;
-    return ERROR_NONE;
-}
-
 /* The number that ends `line` [*size]; shortens *size to what stands before its space. */
 static bool take_last_number(const char *line, size_t *size, int64_t *out)
 {
@@ -85,77 +61,34 @@ static bool add_line(const char *line, size_t size, uint64_t *count)
     return true;
 }
 
-enum error_code parameter_table_get(const struct record_view *view, uint64_t value_count,
-                                    const char **table, uint64_t *table_size, struct error *err)
+enum error_code parameter_table_check(const struct record_view *view, const char *table,
+                                      uint64_t table_size, uint64_t value_count, struct error *err)
 {
-    const void *data = NULL;
-    uint64_t size = 0, described = 0, at = 0;
-    enum error_code rc = record_section_get(view, "table", ELEMENT_U8, -1, &data, &size, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const char *text = data;
-    for (int line = 1; at < size; line++) {
-        const char *end = memchr(text + at, '\n', size - at);
-        if (!end || !add_line(text + at, (size_t)(end - (text + at)), &described))
+    uint64_t described = 0, at = 0;
+    for (int line = 1; at < table_size; line++) {
+        const char *end = memchr(table + at, '\n', table_size - at);
+        if (!end || !add_line(table + at, (size_t)(end - (table + at)), &described))
             return error_set(err, ERROR_CORRUPT,
                              "record %s: section table, line %d: expected 'name rows cols'",
                              view->key, line);
-        at = (uint64_t)(end - text) + 1;
+        at = (uint64_t)(end - table) + 1;
     }
-    if (described != value_count)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section table describes %" PRIu64 " values, expected %" PRIu64,
-                         view->key, described, value_count);
-    *table = text;
-    *table_size = size;
-    return ERROR_NONE;
-}
-
-static enum error_code check_finite(const struct record_view *view, const char *name,
-                                    const double *value, uint64_t count, struct error *err)
-{
-    for (uint64_t i = 0; i < count; i++)
-        if (!isfinite(value[i]))
-            return error_set(err, ERROR_CORRUPT,
-                             "record %s: section %s, value %" PRIu64
-                             " is %g, expected a finite number",
-                             view->key, name, i, value[i]);
-    return ERROR_NONE;
-}
-
-enum error_code parameter_progress_get(const struct record_view *view, double *out, int count,
-                                       struct error *err)
-{
-    const void *data = NULL;
-    enum error_code rc = record_section_get(view, "progress", ELEMENT_F64, count, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memcpy(out, data, (size_t)count * sizeof *out);
-    return check_finite(view, "progress", out, (uint64_t)count, err);
-}
-
-enum error_code parameter_rounds_get(const struct record_view *view, int progress_count,
-                                     const double **rounds, uint64_t *round_count,
-                                     struct error *err)
-{
-    const void *data = NULL;
-    uint64_t count = 0;
-    *rounds = NULL;
-    *round_count = 0;
-    if (!record_has(view, "rounds"))
+    if (described == value_count)
         return ERROR_NONE;
-    enum error_code rc = record_section_get(view, "rounds", ELEMENT_F64, -1, &data, &count, err);
-    if (rc == ERROR_NONE && (count == 0 || count % (uint64_t)progress_count != 0))
-        rc = error_set(err, ERROR_CORRUPT,
-                       "record %s: section rounds has %" PRIu64 " values, expected %d a round",
-                       view->key, count, progress_count);
-    if (rc == ERROR_NONE)
-        rc = check_finite(view, "rounds", data, count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    *rounds = data;
-    *round_count = count / (uint64_t)progress_count;
-    return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "record %s: section table describes %" PRIu64 " values, expected %" PRIu64,
+                     view->key, described, value_count);
+}
+
+enum error_code seed_counts_check(const struct record_view *view, uint64_t seed_count,
+                                  uint64_t correct_count, struct error *err)
+{
+    if (correct_count <= seed_count)
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT,
+                     "record %s: section counts has %" PRIu64
+                     " correct ones, expected at most the %" PRIu64 " seeds",
+                     view->key, correct_count, seed_count);
 }
 
 enum error_code seed_counts_get(const struct record_view *view, uint64_t *seed_count,
@@ -167,15 +100,8 @@ enum error_code seed_counts_get(const struct record_view *view, uint64_t *seed_c
         rc = record_section_get(view, "loss", ELEMENT_F64, 1, &loss, NULL, err);
     if (rc != ERROR_NONE)
         return rc;
-    const uint64_t *count = counts;
-    if (count[1] > count[0])
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section counts has %" PRIu64
-                         " correct ones, expected at most the "
-                         "%" PRIu64 " seeds",
-                         view->key, count[1], count[0]);
-    *seed_count = count[0];
-    *correct_count = count[1];
+    memcpy(seed_count, counts, sizeof *seed_count);
+    memcpy(correct_count, (const uint64_t *)counts + 1, sizeof *correct_count);
     memcpy(loss_sum, loss, sizeof *loss_sum);
-    return ERROR_NONE;
+    return seed_counts_check(view, *seed_count, *correct_count, err);
 }

@@ -13,17 +13,22 @@
  *             "facts"   U64 [7] edge count, self-loop count, feature dim, class count,
  *                                      train, valid, test counts
  *             "edge_widths" U32 [.]  of the edge columns of the topologies (edge_sections.h)
- *             "pair_types"  U32 [1]  of a task of pairs whose edges have types: how many there are; of a graph with relations
- *                                    numbers of those that are learnt, so that the reverses behind them have none
- *             "pair_count"  U64 [1]  of a task of pairs on a graph with relations: edges of relations that are no reverse
- *             "graphs"  U64 [3]  of a task of graphs: how many there are, and the most nodes and edges that one has
+ *             "pair_types"  U32 [1]  of a task of pairs whose edges have types: how many there are;
+ *                                    of a graph with relations numbers of those that are learnt, so
+ *                                    that the reverses behind them have none
+ *             "pair_count"  U64 [1]  of a task of pairs on a graph with relations: edges of
+ *                                    relations that are no reverse
+ *             "graphs"  U64 [3]  of a task of graphs: how many there are, and the most nodes and
+ *                                edges that one has
  *   version   4; of a graph with relations 5, with these sections too:
  *             "type_start" U32 [part_count, types + 1]  type_ranges.h
  *             "type_name"  U8  [types, 160]    padded with zeros
  *             "type_dim"   U32 [types]         columns of features; 0: its nodes have none
  *             "target_type" U32 [1]            of which labels and splits are
- *             "relation"   U8  [relations, 164]  name, padded with zeros; source and target type, 16 bits each
- *             "relation_back" U16 [relations]  only where ingest found reverses by content: 1 + the reverse of each, 0: none
+ *             "relation"   U8  [relations, 164]  name, padded with zeros; source and target type,
+ *                                                16 bits each
+ *             "relation_back" U16 [relations]  only where ingest found reverses by content: 1 + the
+ *                                              reverse of each, 0: none
  *   valid     book ascends from 0 to N, the number of nodes, which is at least 1
  *
  * assignment (partition/<id>/assignment): "part" U32 [N], part of each dataset node; written first.
@@ -56,19 +61,19 @@ struct partition_book {
     struct edge_widths edge_width; /* of the edge columns */
     uint32_t train_count, valid_count,
         test_count;           /* nodes, or graphs; of a task of pairs 0, and edges held out */
-    uint32_t pair_type_count; /* of a task of pairs: types that edges have; 0: none */
-    uint64_t pair_count;      /* of a task of pairs with relations: edges that are no reverses */
-    /* Of a task of graphs: how many there are, and what the largest have; else 0. */
+    uint32_t pair_type_count; /* in a task of pairs: the number of edge types; 0: none */
+    uint64_t pair_count;      /* in a task of pairs with relations: edges that are no reverses */
+    /* In a task of graphs: their number, and the most nodes and edges of one; else 0. */
     uint32_t graph_count, graph_nodes_most;
     uint64_t graph_edges_most;
     const uint32_t *book; /* [part_count + 1] */
-    /* Of a graph with relations; all 0 and NULL otherwise: ask the functions below. */
+    /* Only in a graph with relations, else 0 and NULL; the functions below serve every graph. */
     uint32_t type_count, relation_count, target_type;
     const uint32_t *type_start;                  /* [part_count, type_count + 1] */
     const char (*type_name)[RELATION_NAME_SIZE]; /* [type_count] */
     const uint32_t *type_dim;                    /* [type_count] */
     const struct relation *relation;             /* [relation_count] */
-    /* [relation_count] 1 + the reverse of each by content, 0: none; NULL: of none */
+    /* [relation_count] 1 + the reverse of each that was found by content, 0: none; may be NULL */
     const uint16_t *back_plus;
     struct record_view view; /* release with store_release_record() */
 };
@@ -77,24 +82,24 @@ struct partition_book {
  * direction one, but in a graph with relations for those of reverses (relation_reverse.h). */
 uint64_t partition_book_train_count(const struct partition_book *book);
 
-/* Node types and relations that computing tells apart: one each of a graph without relations. */
+/* Return the number of node types and of relations; each is 1 in a graph without relations. */
 uint32_t partition_book_types(const struct partition_book *book);
 uint32_t partition_book_relations(const struct partition_book *book);
-/* Which of them are reverses of which. */
+/* Fills `out` with the reverse of each relation. */
 void partition_book_reverses(const struct partition_book *book, struct relation_reverses *out);
-/* One of the relations. */
+/* Returns a relation. */
 const struct relation *partition_book_relation(const struct partition_book *book,
                                                uint32_t relation);
-/* Whether mini-batches list the rows that they have of each relation (mini_batch.h). */
+/* Returns whether mini-batches list their rows of each relation (mini_batch.h). */
 static inline bool partition_book_lists_rows(const struct partition_book *book)
 {
     return book->relation != NULL;
 }
 /* Returns the name of a type in messages. */
 const char *partition_book_type_name(const struct partition_book *book, uint32_t type);
-/* Columns of the features of a type; 0: none. */
+/* Returns the number of feature columns of a type; 0: none. */
 uint32_t partition_book_dim(const struct partition_book *book, uint32_t type);
-/* Whether the nodes of a type have a shard in each part: of features, or of labels. */
+/* Returns whether the nodes of a type have a shard of features or labels in each part. */
 bool partition_book_has_shard(const struct partition_book *book, uint32_t type);
 struct type_ranges partition_book_ranges(const struct partition_book *book);
 
@@ -103,33 +108,34 @@ MUST_CHECK enum error_code partition_book_put(struct store *store,
 MUST_CHECK enum error_code partition_book_get(struct store *store, const char *partition_id,
                                               struct partition_book *out, struct error *err);
 
-/* `method`: of section "method"; NULL: without. */
+/* `method` is the section "method"; NULL leaves it out. */
 MUST_CHECK enum error_code assignment_put(struct store *store, const char *partition_id,
                                           const uint32_t *part, uint32_t node_count,
                                           const char *method, struct error *err);
-/* The same of a vertex cut. */
+/* Writes the assignment of a vertex cut. */
 MUST_CHECK enum error_code assignment_put_edges(struct store *store, const char *partition_id,
                                                 const uint32_t *part, uint32_t node_count,
                                                 const uint16_t *edge_part, uint64_t edge_count,
                                                 struct error *err);
-/* *edge_part [edge_count] is borrowed from `view`. Fails: ERROR_CORRUPT unless there are as many,
- * each below `part_count`. */
+/* *edge_part [edge_count] borrows from `view`. Fails: ERROR_CORRUPT if there is another number of
+ * them, or one is not below `part_count`. */
 MUST_CHECK enum error_code assignment_edges(const struct record_view *view, uint64_t edge_count,
                                             uint32_t part_count, const uint16_t **edge_part,
                                             struct error *err);
-/* *part is borrowed from `view`. */
+/* *part borrows from `view`. */
 MUST_CHECK enum error_code assignment_get(struct store *store, const char *partition_id,
                                           const uint32_t **part, uint32_t *node_count,
                                           struct record_view *view, struct error *err);
-/* The same of a version of a dataset whose nodes kept their parts; `method`: how. */
+/* Writes the assignment of a version of a dataset whose nodes kept their parts. */
 MUST_CHECK enum error_code assignment_put_kept(struct store *store, const char *partition_id,
                                                const uint32_t *part, uint32_t node_count,
                                                const char *method, double full_cut,
                                                struct error *err);
-/* *full_cut as there; below 0: all nodes were partitioned. Fails: ERROR_CORRUPT. */
+/* *full_cut is the section "full_cut", or below 0 without it: all nodes were partitioned. Fails:
+ * ERROR_CORRUPT. */
 MUST_CHECK enum error_code assignment_full_cut(const struct record_view *view, double *full_cut,
                                                struct error *err);
-/* What section "method" of an assignment says, into `method` [size]; "": it has none. Fails:
+/* Copies the section "method" of an assignment into `method` [size], or "" without it. Fails:
  * ERROR_CORRUPT. */
 MUST_CHECK enum error_code assignment_method(const struct record_view *view, char *method,
                                              size_t size, struct error *err);

@@ -2,29 +2,13 @@
 
 #include "common/base/memory.h"
 #include "common/graph/relation_block.h"
+#include "store/records/section_checks.h"
+#include "store/records/section_table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { DELTA_VERSION = 1, TYPES_VERSION = 2, WORD_NODES = 64 };
-
-enum error_code partition_delta_put(struct store *store, const char *partition_id,
-                                    const struct partition_delta *delta, struct error *err)
-{
-    struct record record = {.kind = RECORD_PARTITION_DELTA, .version = DELTA_VERSION};
-    const uint64_t parts = (uint64_t)delta->part_count;
-    record_add_text(&record, "base", delta->base);
-    record_add(&record, "base_book", ELEMENT_U32, delta->base_book, parts + 1);
-    record_add(&record, "gone", ELEMENT_U32, delta->gone, delta->gone_count);
-    record_add(&record, "added", ELEMENT_U32, delta->added, parts * partition_delta_types(delta));
-    if (delta->type_count) {
-        record.version = TYPES_VERSION;
-        record_add(&record, "type_start", ELEMENT_U32, delta->type_start,
-                   parts * (delta->type_count + 1));
-    }
-    return store_put(store, key_partition(partition_id, "delta").text, partition_id, &record,
-                     STORE_DURABLE, err);
-}
+enum { WORD_NODES = 64 };
 
 static enum error_code check_book(const struct record_view *view, const struct partition_delta *d,
                                   struct error *err)
@@ -47,13 +31,10 @@ static enum error_code check_nodes(const struct record_view *view, const struct 
                                    struct error *err)
 {
     const uint32_t count = d->base_book[d->part_count];
+    if (d->gone_count && d->gone[d->gone_count - 1] >= count) /* the last is the largest */
+        return section_refuse_number(view, "gone", "node", 0, (uint64_t)count - 1,
+                                     d->gone[d->gone_count - 1], err);
     uint64_t nodes = count - d->gone_count;
-    for (uint32_t i = 0; i < d->gone_count; i++)
-        if (d->gone[i] >= count || (i && d->gone[i] <= d->gone[i - 1]))
-            return error_set(err, ERROR_CORRUPT,
-                             "record %s: section gone: node %" PRIu32 " at %" PRIu32
-                             ", expected ascending below %" PRIu32,
-                             view->key, d->gone[i], i, count);
     for (size_t i = 0; i < (size_t)d->part_count * partition_delta_types(d); i++)
         nodes += d->added[i];
     if (nodes == 0 || nodes >= UINT32_MAX)
@@ -63,17 +44,17 @@ static enum error_code check_nodes(const struct record_view *view, const struct 
     return ERROR_NONE;
 }
 
-/* Where the types stand, of a graph with relations. */
-static enum error_code read_types(const struct record_view *view, struct partition_delta *out,
-                                  struct error *err)
+/* The types stand behind the section that is as long as there are types. */
+static enum error_code read_types(const struct record_view *view, void *of, struct error *err)
 {
+    struct partition_delta *out = of;
     const uint64_t parts = (uint64_t)out->part_count;
     const void *start = NULL;
     uint64_t count = 0;
-    if (view->version != TYPES_VERSION)
-        return ERROR_NONE;
-    enum error_code rc =
-        record_section_get(view, "type_start", ELEMENT_U32, -1, &start, &count, err);
+    enum error_code rc = check_book(view, out, err);
+    if (rc != ERROR_NONE || view->version < 2)
+        return rc;
+    rc = record_section_get(view, "type_start", ELEMENT_U32, -1, &start, &count, err);
     if (rc != ERROR_NONE)
         return rc;
     if (count % parts != 0 || count / parts < 2 || count / parts > RELATION_TYPE_COUNT_MAX + 1)
@@ -89,61 +70,55 @@ static enum error_code read_types(const struct record_view *view, struct partiti
                             : error_context(err, rc, "record %s: section type_start", view->key);
 }
 
+static void add_added(struct record *record, const void *from, struct section_scratch *scratch)
+{
+    const struct partition_delta *delta = from;
+    (void)scratch;
+    record_add(record, "added", ELEMENT_U32, delta->added,
+               (uint64_t)delta->part_count * partition_delta_types(delta));
+}
+
+static enum error_code read_added(const struct record_view *view, void *of, struct error *err)
+{
+    struct partition_delta *out = of;
+    const void *added = NULL;
+    const enum error_code rc = record_section_get(
+        view, "added", ELEMENT_U32, (int64_t)out->part_count * partition_delta_types(out), &added,
+        NULL, err);
+    out->added = added;
+    return rc == ERROR_NONE ? check_nodes(view, out, err) : rc;
+}
+
+#define SECTION_STRUCT struct partition_delta
+static const struct section_row rows[] = {
+    {SECTION_TEXT("base", base)},
+    {SECTION_ARRAY("base_book", U32, base_book), .sets = AT(part_count), .plus = 1, .least = 1,
+     .most = INT32_MAX - 1, .read = read_types},
+    {SECTION_ARRAY("gone", U32, gone), .sets = AT(gone_count), .checks = SECTION_ASCENDS},
+    {SECTION_HAND(add_added, read_added)},
+    {SECTION_ARRAY("type_start", U32, type_start), .count = AT(part_count), .times = AT(type_count),
+     .times_plus = 1, .since = 2},
+};
+static const struct section_table table = SECTION_TABLE(RECORD_PARTITION_DELTA, 1, 2, rows);
+
+enum error_code partition_delta_put(struct store *store, const char *partition_id,
+                                    const struct partition_delta *delta, struct error *err)
+{
+    return section_table_put(store, &table, key_partition(partition_id, "delta").text, partition_id,
+                             delta, STORE_DURABLE, err);
+}
+
 enum error_code partition_delta_decode(const struct record_view *view, struct partition_delta *out,
                                        struct error *err)
 {
-    const void *book = NULL, *gone = NULL, *added = NULL;
-    uint64_t bounds = 0, gone_count = 0;
-    *out = (struct partition_delta){.view = *view};
-    enum error_code rc =
-        record_expect_among(view, RECORD_PARTITION_DELTA, DELTA_VERSION, TYPES_VERSION, err);
-    if (rc == ERROR_NONE)
-        rc = record_text_get(view, "base", out->base, sizeof out->base, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(view, "base_book", ELEMENT_U32, -1, &book, &bounds, err);
-    if (rc == ERROR_NONE && (bounds < 2 || bounds > INT32_MAX))
-        rc = error_set(err, ERROR_CORRUPT,
-                       "record %s: section base_book: %" PRIu64
-                       " bounds, expected one more than parts",
-                       view->key, bounds);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(view, "gone", ELEMENT_U32, -1, &gone, &gone_count, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    out->part_count = (int)bounds - 1;
-    out->base_book = book;
-    out->gone = gone;
-    rc = check_book(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = read_types(view, out, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(view, "added", ELEMENT_U32,
-                                ((int64_t)bounds - 1) * partition_delta_types(out), &added, NULL,
-                                err);
-    out->added = added;
-    if (rc == ERROR_NONE && gone_count > out->base_book[out->part_count])
-        rc = error_set(err, ERROR_CORRUPT,
-                       "record %s: section gone: %" PRIu64 " nodes, expected at most %" PRIu32,
-                       view->key, gone_count, out->base_book[out->part_count]);
-    out->gone_count = (uint32_t)gone_count;
-    return rc == ERROR_NONE ? check_nodes(view, out, err) : rc;
+    return section_table_decode(&table, view, out, err);
 }
 
 enum error_code partition_delta_get(struct store *store, const char *partition_id,
                                     struct partition_delta *out, struct error *err)
 {
-    struct record_view view;
-    *out = (struct partition_delta){.base = ""};
-    enum error_code rc =
-        store_get(store, key_partition(partition_id, "delta").text, partition_id, &view, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    rc = partition_delta_decode(&view, out, err);
-    if (rc == ERROR_NONE)
-        return rc;
-    store_release_record(&view);
-    *out = (struct partition_delta){.base = ""};
-    return rc;
+    return section_table_get(store, &table, key_partition(partition_id, "delta").text, partition_id,
+                             out, err);
 }
 
 enum error_code partition_delta_base(struct store *store, const char *partition_id,

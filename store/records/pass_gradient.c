@@ -1,11 +1,9 @@
 #include "store/records/pass_gradient.h"
 
 #include "store/records/parameter_values.h"
+#include "store/records/section_table.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-enum { PASS_GRADIENT_VERSION = 1 };
 
 enum { PART_LAYER, PART_IS_NEXT, PART_ROWS, PART_COLUMNS, PART_FIELDS };
 
@@ -14,12 +12,16 @@ static uint64_t values_of(const struct pass_gradient_part *part)
     return part->row_count * (uint64_t)part->column_count;
 }
 
-/* `part` [PASS_GRADIENT_PARTS_MAX, PART_FIELDS] is filled, and borrowed by the record. */
-static void add_parts(struct record *record, const struct pass_gradient *g, uint32_t *part)
+static void add_parts(struct record *record, const void *from, struct section_scratch *scratch)
 {
+    const struct pass_gradient *g = from;
+    const size_t count = (size_t)g->part_count * PART_FIELDS;
+    uint32_t *fields = section_scratch_take(scratch, count * sizeof *fields);
     uint64_t values = 0;
-    for (int i = 0; i < g->part_count; i++) {
-        uint32_t *fields = part + (size_t)i * PART_FIELDS;
+    if (g->part_count == 0)
+        return;
+    record_add(record, "part", ELEMENT_U32, fields, count);
+    for (int i = 0; i < g->part_count; i++, fields += PART_FIELDS) {
         must(g->part[i].row == g->part[0].row + values);
         fields[PART_LAYER] = g->part[i].layer;
         fields[PART_IS_NEXT] = g->part[i].is_next;
@@ -27,34 +29,16 @@ static void add_parts(struct record *record, const struct pass_gradient *g, uint
         fields[PART_COLUMNS] = g->part[i].column_count;
         values += values_of(&g->part[i]);
     }
-    if (g->part_count == 0)
-        return;
-    record_add(record, "part", ELEMENT_U32, part, (uint64_t)g->part_count * PART_FIELDS);
     record_add(record, "row", ELEMENT_F32, g->part[0].row, values);
 }
 
-enum error_code pass_gradient_put(struct store *store, const char *run_id, const struct key *key,
-                                  const struct pass_gradient *gradient, struct error *err)
+static enum error_code get_parts(const struct record_view *view, void *out, struct error *err)
 {
-    const uint64_t counts[2] = {gradient->seed_count, gradient->correct_count};
-    uint32_t part[PASS_GRADIENT_PARTS_MAX * PART_FIELDS];
-    struct record record = {.kind = RECORD_PASS_GRADIENT, .version = PASS_GRADIENT_VERSION};
-    record_add(&record, "version", ELEMENT_U64, &gradient->weights_version, 1);
-    if (gradient->value_count)
-        record_add(&record, "value", ELEMENT_F32, gradient->value, gradient->value_count);
-    add_parts(&record, gradient, part);
-    if (gradient->has_loss) {
-        record_add(&record, "counts", ELEMENT_U64, counts, 2);
-        record_add(&record, "loss", ELEMENT_F64, &gradient->loss_sum, 1);
-    }
-    return store_put(store, key->text, run_id, &record, STORE_RECOMPUTABLE, err);
-}
-
-static enum error_code get_parts(const struct record_view *view, struct pass_gradient *g,
-                                 struct error *err)
-{
+    struct pass_gradient *g = out;
     const void *part = NULL, *row = NULL;
     uint64_t fields = 0, values = 0, found = 0;
+    if (!record_has(view, "part") && !record_has(view, "row"))
+        return ERROR_NONE;
     enum error_code rc = record_section_get(view, "part", ELEMENT_U32, -1, &part, &fields, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "row", ELEMENT_F32, -1, &row, &values, err);
@@ -83,40 +67,38 @@ static enum error_code get_parts(const struct record_view *view, struct pass_gra
     return ERROR_NONE;
 }
 
+static enum error_code check_counts(const struct record_view *view, void *out, struct error *err)
+{
+    const struct pass_gradient *g = out;
+    return seed_counts_check(view, g->seed_count, g->correct_count, err);
+}
+
+#define SECTION_STRUCT struct pass_gradient
+static const struct section_row rows[] = {
+    {SECTION_VALUE("version", U64, weights_version)},
+    {SECTION_ARRAY("value", F32, value), .sets = AT(value_count), .when = AT(value_count),
+     .if_there = true},
+    {SECTION_HAND(add_parts, get_parts)},
+    {SECTION_VALUES("counts", U64, seed_count, correct_count), .when = AT(has_loss),
+     .if_there = true, .read = check_counts},
+    {SECTION_VALUE("loss", F64, loss_sum), .when = AT(has_loss)},
+};
+static const struct section_table table = SECTION_TABLE(RECORD_PASS_GRADIENT, 1, 1, rows);
+
+enum error_code pass_gradient_put(struct store *store, const char *run_id, const struct key *key,
+                                  const struct pass_gradient *gradient, struct error *err)
+{
+    return section_table_put(store, &table, key->text, run_id, gradient, STORE_RECOMPUTABLE, err);
+}
+
 enum error_code pass_gradient_decode(const struct record_view *view, struct pass_gradient *out,
                                      struct error *err)
 {
-    struct pass_gradient g = {.has_loss = record_has(view, "loss")};
-    const void *data = NULL;
-    enum error_code rc = record_expect(view, RECORD_PASS_GRADIENT, PASS_GRADIENT_VERSION, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(view, "version", ELEMENT_U64, 1, &data, NULL, err);
-    if (rc == ERROR_NONE)
-        memcpy(&g.weights_version, data, sizeof g.weights_version);
-    if (rc == ERROR_NONE && record_has(view, "value")) {
-        rc = record_section_get(view, "value", ELEMENT_F32, -1, &data, &g.value_count, err);
-        g.value = data;
-    }
-    if (rc == ERROR_NONE && (record_has(view, "part") || record_has(view, "row")))
-        rc = get_parts(view, &g, err);
-    if (rc == ERROR_NONE && g.has_loss)
-        rc = seed_counts_get(view, &g.seed_count, &g.correct_count, &g.loss_sum, err);
-    if (rc == ERROR_NONE)
-        *out = g;
-    return rc;
+    return section_table_decode(&table, view, out, err);
 }
 
 enum error_code pass_gradient_get(struct store *store, const char *run_id, const struct key *key,
                                   struct pass_gradient *out, struct error *err)
 {
-    struct record_view view = {0};
-    *out = (struct pass_gradient){0};
-    enum error_code rc = store_get(store, key->text, run_id, &view, err);
-    if (rc == ERROR_NONE)
-        rc = pass_gradient_decode(&view, out, err);
-    if (rc == ERROR_NONE)
-        out->view = view;
-    else
-        store_release_record(&view);
-    return rc;
+    return section_table_get(store, &table, key->text, run_id, out, err);
 }

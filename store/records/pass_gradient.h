@@ -1,17 +1,21 @@
 /*
- * pass_gradient - the record of what a layer found on the way back for a slot's mini-batch, where a step is a pipeline of layers.
+ * pass_gradient - the gradients that one layer computed for a slot's mini-batch, in a step that is
+ * a pipeline of layers.
  *
- *   run/<id>/round/<r>/pass/<n>/slot/<k>/pass_gradient   written by train-step on the way back, read by it in the passes of the
- *                                                         layers that this one reads, and by the last pass
- *       "version"  U64 [1]  of the weights it was made with
- *       "value"    F32 [values]     the gradient of the layer's own parameters, as common/nn/layer_training.h lists them; absent where it
- *                                   has none
- *       "part"     U32 [parts, 4]   of what it leaves for the outputs of layers below: the layer, from 0; 1 where it lies on that
- *                                   layer (struct output_gradient's `next`), else 0; rows; columns
- *       "row"      F32 [values]     their rows [rows, columns], part behind part
- *       "counts"   U64 [2], "loss" F64 [1]   of the last layer, as in a gradient
+ *   run/<id>/round/<r>/pass/<n>/slot/<k>/pass_gradient
+ *       train-step writes it in the backward pass, and reads it in the passes of the layers below
+ *       that this layer reads, and in the last pass
+ *       "version"  U64 [1]  of the weights that it was computed with
+ *       "value"    F32 [values]     the gradient of the layer's own parameters, in the order of
+ *                                   common/nn/layer_training.h; absent if the layer has none
+ *       "part"     U32 [parts, 4]   the gradients of the outputs of layers below: the number of the
+ *                                   layer, from 0; 1 if the part belongs to that layer's `next`
+ *                                   (struct output_gradient), else 0; rows; columns
+ *       "row"      F32 [values]     the rows [rows, columns] of all parts, one part after the other
+ *       "counts"   U64 [2], "loss" F64 [1]   only in the last layer, as in a gradient
  *
- * It lives as long as the records of its round. It may hold a NaN: a run that diverges is the user's to mend.
+ * It lives as long as the records of its round. It may hold a NaN: a run that diverges is not a
+ * damaged record.
  */
 #ifndef STORE_RECORDS_PASS_GRADIENT_H
 #define STORE_RECORDS_PASS_GRADIENT_H
@@ -36,8 +40,8 @@ struct pass_gradient {
     uint64_t value_count;
     const float *value; /* [value_count] */
     int part_count;
-    struct pass_gradient_part
-        part[PASS_GRADIENT_PARTS_MAX]; /* to be put, they lie one behind the other */
+    /* For a put, the rows of the parts lie one behind the other. */
+    struct pass_gradient_part part[PASS_GRADIENT_PARTS_MAX];
     bool has_loss;
     uint64_t seed_count, correct_count;
     double loss_sum;
@@ -48,12 +52,12 @@ MUST_CHECK enum error_code pass_gradient_put(struct store *store, const char *ru
                                              const struct key *key,
                                              const struct pass_gradient *gradient,
                                              struct error *err);
-/* Release the view. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
+/* The caller releases out->view. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
 MUST_CHECK enum error_code pass_gradient_get(struct store *store, const char *run_id,
                                              const struct key *key, struct pass_gradient *out,
                                              struct error *err);
-/* The check alone, of a record of any origin. Borrows from the view; `view` inside stays empty. Fails: ERROR_CORRUPT naming record
- * and section. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. Fails: ERROR_CORRUPT naming record and section. */
 MUST_CHECK enum error_code pass_gradient_decode(const struct record_view *view,
                                                 struct pass_gradient *out, struct error *err);
 

@@ -1,13 +1,17 @@
 /*
- * pass_output - the record of what a layer of the model gave for a slot's mini-batch, where a step is a pipeline of layers.
+ * pass_output - the output of one layer for a slot's mini-batch, in a step that is a pipeline of
+ * layers.
  *
- *   run/<id>/round/<r>/pass/<n>/slot/<k>/pass_output   written by train-step on the way forth, read by it in the passes of the
- *                                                       layers that read this one, on the way forth and back
- *       "version"  U64 [1]  of the weights it was made with
+ *   run/<id>/round/<r>/pass/<n>/slot/<k>/pass_output
+ *       train-step writes it in the forward pass, and reads it in the forward and backward passes
+ *       of the layers above that read this layer
+ *       "version"  U64 [1]  of the weights that it was computed with
  *       "shape"    U32 [2]  rows, columns
- *       "value"    F32 [rows, columns]; of a model in bf16 U16 [rows, columns, one more where they are odd]
+ *       "value"    F32 [rows, columns]; of a model in bf16 U16 [rows, columns, and one more if
+ *                           columns is odd]
  *
- * It lives as long as the records of its round. It may hold a NaN: a run that diverges is the user's to mend.
+ * It lives as long as the records of its round. It may hold a NaN: a run that diverges is not a
+ * damaged record.
  */
 #ifndef STORE_RECORDS_PASS_OUTPUT_H
 #define STORE_RECORDS_PASS_OUTPUT_H
@@ -30,12 +34,12 @@ struct pass_output {
 MUST_CHECK enum error_code pass_output_put(struct store *store, const char *run_id,
                                            const struct key *key, const struct pass_output *output,
                                            struct error *err);
-/* Release the view. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
+/* The caller releases out->view. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
 MUST_CHECK enum error_code pass_output_get(struct store *store, const char *run_id,
                                            const struct key *key, struct pass_output *out,
                                            struct error *err);
-/* The check alone, of a record of any origin. Borrows from the view; `view` inside stays empty. Fails: ERROR_CORRUPT naming record
- * and section. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. Fails: ERROR_CORRUPT naming record and section. */
 MUST_CHECK enum error_code pass_output_decode(const struct record_view *view,
                                               struct pass_output *out, struct error *err);
 

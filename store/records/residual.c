@@ -1,37 +1,33 @@
 #include "store/records/residual.h"
 
-#include "store/objects/keys.h"
-#include "store/records/parameter_values.h"
+#include "store/records/section_table.h"
 
-enum { RESIDUAL_VERSION = 1 };
+#include <inttypes.h>
+
+#define SECTION_STRUCT struct residual
+static const struct section_row rows[] = {
+    {SECTION_ARRAY("value", F32, value), .sets = AT(count), .checks = SECTION_FINITE},
+};
+static const struct section_table table = SECTION_TABLE(RECORD_RESIDUAL, 1, 1, rows);
 
 enum error_code residual_put(struct store *store, const char *run_id, int64_t round, int slot,
                              const float *value, uint64_t count, enum store_durability durability,
                              struct error *err)
 {
-    struct record record = {.kind = RECORD_RESIDUAL, .version = RESIDUAL_VERSION};
-    record_add(&record, "value", ELEMENT_F32, value, count);
-    return store_put(store, key_residual(run_id, round, slot).text, run_id, &record, durability,
-                     err);
+    const struct residual residual = {.count = count, .value = value};
+    return section_table_put(store, &table, key_residual(run_id, round, slot).text, run_id,
+                             &residual, durability, err);
 }
 
 enum error_code residual_get(struct store *store, const char *run_id, int64_t round, int slot,
                              uint64_t count, struct residual *out, struct error *err)
 {
-    struct record_view view = {0};
-    *out = (struct residual){0};
     enum error_code rc =
-        store_get(store, key_residual(run_id, round, slot).text, run_id, &view, err);
-    if (rc != ERROR_NONE)
+        section_table_get(store, &table, key_residual(run_id, round, slot).text, run_id, out, err);
+    if (rc != ERROR_NONE || out->count == count)
         return rc;
-    rc = record_expect(&view, RECORD_RESIDUAL, RESIDUAL_VERSION, err);
-    if (rc == ERROR_NONE)
-        rc = parameter_values_get(&view, "value", count, &out->value, &out->count, err);
-    if (rc == ERROR_NONE) {
-        out->view = view;
-        return rc;
-    }
-    store_release_record(&view);
-    *out = (struct residual){0};
-    return rc;
+    rc = error_set(err, ERROR_CORRUPT,
+                   "record %s: section value has %" PRIu64 " values, expected %" PRIu64,
+                   out->view.key, out->count, count);
+    return section_table_keep(&table, rc, out);
 }

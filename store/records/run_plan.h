@@ -1,22 +1,24 @@
 /*
- * run_plan - what a run is: its settings, and the partition it works on.
+ * run_plan - the settings of a run, and the partition that it works on.
  *
- * Written once when a run starts, read by every program of the run. What the id of a run is made of, so that the
- * same pipeline on the same data is the same run, and resumes: stages/plan/identity.h.
+ * Written once when a run starts, and read by every program of the run. stages/plan/identity.h says
+ * what the id of a run is computed from, so that the same pipeline on the same data is the same
+ * run, and resumes.
  *
  *   key       run/<id>/plan
- *   sections  "settings"    text: all effective settings, "section.key = value" lines. What outputs and operation
- *                           settings are wanted may change in a run's life: the switch run/<id>/wanted has
- *                           the newest (stages/plan/run_binding.h)
- *             "partition"   text: id of the partition
- *             "environment" text: what the bits depend on (stages/plan/environment.h); a program that differs refuses
- *                           to work on the run
- *             "first"       I64 [1]: the version of the weights that the run starts from: 0, or that of the
- *                           snapshot that it took over from another run, whose later rounds it does not share
- *             "origin"      text: the id of that run; empty for version 0
- *   version   2: "first", "origin", a longer "environment"
- *   valid     ids are [A-Za-z0-9._-]+, the settings are not empty, first >= 0, and origin is empty exactly when first
- *             is 0
+ *   sections  "settings"    text: all effective settings, as lines "section.key = value". Settings
+ *                           of outputs and operation may change while a run lives; the switch
+ *                           run/<id>/wanted has the newest ones (stages/plan/run_binding.h)
+ *             "partition"   text: the id of the partition
+ *             "environment" text: what the bits depend on (stages/plan/environment.h); a program
+ *                           with another environment refuses to work on the run
+ *             "first"       I64 [1]: the version of the weights that the run starts from: 0, or
+ *                           that of a snapshot that the run took over from another run, whose later
+ *                           rounds it does not share
+ *             "origin"      text: the id of that other run; empty for version 0
+ *   version   2: has "first", "origin" and a longer "environment"
+ *   valid     ids are [A-Za-z0-9._-]+, the settings are not empty, first >= 0, and origin is empty
+ *             exactly if first is 0
  */
 #ifndef STORE_RECORDS_RUN_PLAN_H
 #define STORE_RECORDS_RUN_PLAN_H
@@ -39,7 +41,7 @@ MUST_CHECK enum error_code run_plan_put(struct store *store, const struct run_pl
                                         struct error *err);
 MUST_CHECK enum error_code run_plan_get(struct store *store, const char *run_id,
                                         struct run_plan *out, struct error *err);
-/* The check alone, of a record of any origin; leaves out->id empty. */
+/* Checks and reads a record that is in memory; leaves out->id empty. */
 MUST_CHECK enum error_code run_plan_decode(const struct record_view *view, struct run_plan *out,
                                            struct error *err);
 

@@ -1,17 +1,20 @@
 /*
- * seed_pairs - the pairs of a mini-batch whose examples are edges: which of its seeds are the ends of what.
+ * seed_pairs - the pairs of a mini-batch whose examples are edges: which seeds are the ends of
+ * which edge.
  *
- * A part of the mini-batch's record (mini_batch.h), in sections of its own:
+ * It is a part of the mini-batch's record (mini_batch.h), in sections of its own:
  *
- *   "pair_count"   U32 [2]  positives, and the negatives of each of them
- *   "pair_source"  packed [positives]                    seeds, by their number; as many bits as that of the last takes
- *   "pair_target"  packed [positives * (1 + negatives)]  of the positives first; then negative k of positive i at
- *                                                        positives + i * negatives + k, whose source is that of i
- *   "pair_corrupt" U32 [1]  enum corrupted_end, where it is not CORRUPT_TARGET: of a positive whose source is corrupted the
- *                           negatives have its target, and "pair_target" has their sources
- *   "pair_type"    U16 [positives]  where edges have types: that of the positive and its negatives
- *   "pair_label"   F32 [positives]  of labelled edges
- *   valid          at least one positive; every end is a seed
+ *   "pair_count"   U32 [2]  the number of positives, and of negatives for each positive
+ *   "pair_source"  packed [positives]  numbers of seeds, as wide as the number of the last seed
+ *   "pair_target"  packed [positives * (1 + negatives)]  the targets of the positives first; then
+ *                           negative k of positive i at positives + i * negatives + k, whose source
+ *                           is that of i
+ *   "pair_corrupt" U32 [1]  enum corrupted_end, if it is not CORRUPT_TARGET: the negatives of a
+ *                           positive whose source is corrupted have its target, and "pair_target"
+ *                           has their sources
+ *   "pair_type"    U16 [positives]  if edges have types: the type of the positive and its negatives
+ *   "pair_label"   F32 [positives]  if edges have labels
+ *   valid          there is at least one positive; every end is a seed
  */
 #ifndef STORE_RECORDS_SEED_PAIRS_H
 #define STORE_RECORDS_SEED_PAIRS_H
@@ -26,7 +29,7 @@
 struct seed_pairs { /* {0}: the seeds are examples themselves */
     uint32_t positive_count, negatives_each;
     const uint32_t *source;   /* [positive_count] */
-    const uint32_t *target;   /* [seed_pairs_count()]: of a negative the end that is another */
+    const uint32_t *target;   /* [seed_pairs_count()]; for a negative the end that was replaced */
     const uint16_t *relation; /* [positive_count]; NULL: edges have no types */
     enum corrupted_end corrupt;
     const float *label; /* [positive_count]; NULL: they have none */
@@ -37,7 +40,7 @@ static inline uint64_t seed_pairs_count(const struct seed_pairs *pairs)
     return (uint64_t)pairs->positive_count * (1 + (uint64_t)pairs->negatives_each);
 }
 
-/* The positive that pair `i` is, or is a negative of. */
+/* Returns the positive of pair `i`: the pair itself, or the positive that it is a negative of. */
 static inline uint32_t seed_pairs_positive(const struct seed_pairs *pairs, uint64_t i)
 {
     return i < pairs->positive_count
@@ -45,16 +48,17 @@ static inline uint32_t seed_pairs_positive(const struct seed_pairs *pairs, uint6
                : (uint32_t)((i - pairs->positive_count) / pairs->negatives_each);
 }
 
-/* What a record needs until it is stored. */
+/* Numbers that the record borrows until it is stored. */
 struct seed_pairs_record {
     uint32_t count[2], corrupt;
 };
 
-/* Adds the sections; packed arrays are in `scratch`. */
+/* Adds the sections. The packed arrays lie in `scratch`. */
 MUST_CHECK enum error_code seed_pairs_add(struct record *record, struct seed_pairs_record *kept,
                                           const struct seed_pairs *pairs, uint32_t seed_count,
                                           struct arena *scratch, struct error *err);
-/* {0} without the sections; arrays in `memory`. Fails: ERROR_CORRUPT naming section, expected and found. */
+/* Sets *out to {0} without the sections. The arrays lie in `memory`. Fails: ERROR_CORRUPT naming
+ * section, expected and found. */
 MUST_CHECK enum error_code seed_pairs_read(const struct record_view *view, uint32_t seed_count,
                                            struct arena *memory, struct seed_pairs *out,
                                            struct error *err);

@@ -1,214 +1,128 @@
 #include "store/records/snapshot.h"
 
 #include "common/base/text.h"
-#include "store/objects/keys.h"
 #include "store/records/parameter_values.h"
+#include "store/records/section_checks.h"
+#include "store/records/section_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Places in the sections "cursor" and "metric". */
-enum {
-    CURSOR_VERSION,
-    CURSOR_PREVIOUS,
-    CURSOR_STOP,
-    CURSOR_BEST,
-    CURSOR_SINCE_BEST,
-    CURSOR_EPOCH,
-    CURSOR_LOSS_WARNINGS,
-    CURSOR_COUNT = 8
-};
-enum {
-    METRIC_OF_TRAIN_LOSS,
-    METRIC_OF_TRAIN_ACCURACY,
-    METRIC_OF_VALID_LOSS,
-    METRIC_OF_VALID,
-    METRIC_OF_BEST,
-    METRIC_OF_LEARNING_RATE,
-    METRIC_OF_VALID_ACCURACY,
-    METRIC_OF_COUNT = 8
-};
-enum { SNAPSHOT_FORMAT = 2 };
-
-static void fill_cursor(const struct snapshot *s, int64_t cursor[CURSOR_COUNT])
+static enum error_code check_cursor(const struct record_view *view, void *out, struct error *err)
 {
-    cursor[CURSOR_VERSION] = s->version;
-    cursor[CURSOR_PREVIOUS] = s->previous_version;
-    cursor[CURSOR_STOP] = s->stop;
-    cursor[CURSOR_BEST] = s->best_version;
-    cursor[CURSOR_SINCE_BEST] = s->since_best;
-    cursor[CURSOR_EPOCH] = s->epoch;
-    cursor[CURSOR_LOSS_WARNINGS] = s->loss_warnings;
+    const struct snapshot *s = out;
+    if (s->previous_version >= -1 && s->version > s->previous_version && s->best_version >= 0 &&
+        s->best_version <= s->version && s->since_best >= 0 && s->epoch >= 0)
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_CORRUPT,
+        "record %s: section cursor: version %" PRId64 ", previous %" PRId64 ", best %" PRId64
+        ", since best %" PRId64 ", epoch %" PRId64 ": expected previous < version, best <= version",
+        view->key, s->version, s->previous_version, s->best_version, s->since_best, s->epoch);
 }
 
-static void fill_metric(const struct snapshot *s, double metric[METRIC_OF_COUNT])
+static enum error_code check_table(const struct record_view *view, void *out, struct error *err)
 {
-    metric[METRIC_OF_TRAIN_LOSS] = s->train_loss;
-    metric[METRIC_OF_TRAIN_ACCURACY] = s->train_accuracy;
-    metric[METRIC_OF_VALID_LOSS] = s->valid_loss;
-    metric[METRIC_OF_VALID] = s->valid_metric;
-    metric[METRIC_OF_BEST] = s->best_metric;
-    metric[METRIC_OF_LEARNING_RATE] = s->learning_rate;
-    metric[METRIC_OF_VALID_ACCURACY] = s->valid_accuracy;
+    const struct snapshot *s = out;
+    return parameter_table_check(view, s->table, s->table_size, s->value_count, err);
 }
+
+static const char best_name[] = "best_value";
+
+static void add_best(struct record *record, const void *from, struct section_scratch *scratch)
+{
+    const struct snapshot *s = from;
+    (void)scratch;
+    if (s->best_version != s->version)
+        record_add(record, best_name, ELEMENT_F32, s->best_value, s->value_count);
+}
+
+/* The best weights are in a section of their own only if they are not those of this snapshot. */
+static enum error_code read_best(const struct record_view *view, void *out, struct error *err)
+{
+    const struct element_bounds bounds = {.checks = SECTION_FINITE};
+    struct snapshot *s = out;
+    const void *data = NULL;
+    s->best_value = s->value;
+    if (s->best_version == s->version)
+        return !record_has(view, best_name)
+                   ? ERROR_NONE
+                   : error_set(err, ERROR_CORRUPT,
+                               "record %s: section best_value stands in the best snapshot itself",
+                               view->key);
+    const enum error_code rc =
+        record_section_get(view, best_name, ELEMENT_F32, (int64_t)s->value_count, &data, NULL, err);
+    s->best_value = data;
+    return rc == ERROR_NONE ? section_elements_check(view, best_name, ELEMENT_F32, data,
+                                                     s->value_count, &bounds, err)
+                            : rc;
+}
+
+static enum error_code check_log(const struct record_view *view, void *out, struct error *err)
+{
+    const struct snapshot *s = out;
+    if (!s->log_size || (s->log[s->log_size - 1] == '\n' && !memchr(s->log, '\0', s->log_size)))
+        return ERROR_NONE;
+    return error_set(err, ERROR_CORRUPT, "record %s: section log: expected lines of text",
+                     view->key);
+}
+
+#define SECTION_STRUCT struct snapshot
+static const struct section_number cursor[] = {
+    {"version", AT(version), 0, 0},
+    {"previous", AT(previous_version), 0, 0},
+    {"stop", AT(stop), 0, 0},
+    {"best", AT(best_version), 0, 0},
+    {"since best", AT(since_best), 0, 0},
+    {"epoch", AT(epoch), 0, 0},
+    {"loss warnings", AT(loss_warnings), 0, 0},
+    {NULL, {0, 0}, 0, 0},
+};
+static const struct section_number metric[] = {
+    {"train loss", AT(train_loss), 0, 0},         {"train accuracy", AT(train_accuracy), 0, 0},
+    {"valid loss", AT(valid_loss), 0, 0},         {"valid metric", AT(valid_metric), 0, 0},
+    {"best metric", AT(best_metric), 0, 0},       {"learning rate", AT(learning_rate), 0, 0},
+    {"valid accuracy", AT(valid_accuracy), 0, 0}, {NULL, {0, 0}, 0, 0},
+};
+static const struct section_row rows[] = {
+    {SECTION_NUMBERS("cursor", I64, cursor), .read = check_cursor},
+    {SECTION_NUMBERS("metric", F64, metric)},
+    {SECTION_ARRAY("value", F32, value), .sets = AT(value_count), .checks = SECTION_FINITE},
+    {SECTION_ARRAY("first", F32, first), .count = AT(value_count), .checks = SECTION_FINITE},
+    {SECTION_ARRAY("second", F32, second), .count = AT(value_count), .if_there = true,
+     .checks = SECTION_FINITE},
+    {SECTION_VALUE("step", U64, step)},
+    {SECTION_ARRAY("table", U8, table), .sets = AT(table_size), .read = check_table},
+    {SECTION_VALUE("progress", F64, progress), .checks = SECTION_FINITE},
+    {SECTION_HAND(add_best, read_best)},
+    {SECTION_ARRAY("rounds", F64, rounds), .sets = AT(round_count), .unit = PROGRESS_COUNT,
+     .least = 1, .if_there = true, .checks = SECTION_FINITE},
+    {SECTION_ARRAY("log", U8, log), .sets = AT(log_size), .read = check_log},
+};
+static const struct section_table table = SECTION_TABLE(RECORD_SNAPSHOT, 2, 2, rows);
 
 enum error_code snapshot_put(struct store *store, const char *run_id, const struct snapshot *s,
                              struct error *err)
 {
-    int64_t cursor[CURSOR_COUNT] = {0};
-    double metric[METRIC_OF_COUNT] = {0};
-    fill_cursor(s, cursor);
-    fill_metric(s, metric);
-    struct record record = {.kind = RECORD_SNAPSHOT, .version = SNAPSHOT_FORMAT};
-    record_add(&record, "cursor", ELEMENT_I64, cursor, CURSOR_COUNT);
-    record_add(&record, "metric", ELEMENT_F64, metric, METRIC_OF_COUNT);
-    record_add(&record, "value", ELEMENT_F32, s->value, s->value_count);
-    record_add(&record, "first", ELEMENT_F32, s->first, s->value_count);
-    if (s->second)
-        record_add(&record, "second", ELEMENT_F32, s->second, s->value_count);
-    record_add(&record, "step", ELEMENT_U64, &s->step, 1);
-    record_add(&record, "table", ELEMENT_U8, s->table, s->table_size);
-    record_add(&record, "progress", ELEMENT_F64, s->progress, PROGRESS_COUNT);
-    if (s->best_version != s->version)
-        record_add(&record, "best_value", ELEMENT_F32, s->best_value, s->value_count);
-    if (s->rounds)
-        record_add(&record, "rounds", ELEMENT_F64, s->rounds, s->round_count * PROGRESS_COUNT);
-    record_add(&record, "log", ELEMENT_U8, s->log, s->log_size);
-    return store_put(store, key_snapshot(run_id, s->version).text, run_id, &record,
-                     STORE_RECOMPUTABLE, err);
-}
-
-static enum error_code get_cursor(const struct record_view *view, struct snapshot *s,
-                                  struct error *err)
-{
-    const void *data = NULL;
-    enum error_code rc =
-        record_section_get(view, "cursor", ELEMENT_I64, CURSOR_COUNT, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const int64_t *cursor = data;
-    s->version = cursor[CURSOR_VERSION];
-    s->previous_version = cursor[CURSOR_PREVIOUS];
-    s->best_version = cursor[CURSOR_BEST];
-    s->since_best = cursor[CURSOR_SINCE_BEST];
-    s->epoch = cursor[CURSOR_EPOCH];
-    s->loss_warnings = cursor[CURSOR_LOSS_WARNINGS];
-    s->stop = cursor[CURSOR_STOP] == 1;
-    const bool valid = s->previous_version >= -1 && s->version > s->previous_version &&
-                       s->best_version >= 0 && s->best_version <= s->version &&
-                       s->since_best >= 0 && s->epoch >= 0 && cursor[CURSOR_STOP] >= 0 &&
-                       cursor[CURSOR_STOP] <= 1;
-    if (!valid)
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section cursor: version %" PRId64 ", previous %" PRId64
-                         ", stop %" PRId64 ", best %" PRId64 ", since best %" PRId64
-                         ", epoch %" PRId64
-                         ": expected previous < version, best <= version, stop 0 or 1",
-                         view->key, s->version, s->previous_version, cursor[CURSOR_STOP],
-                         s->best_version, s->since_best, s->epoch);
-    return ERROR_NONE;
-}
-
-static enum error_code get_metric(const struct record_view *view, struct snapshot *s,
-                                  struct error *err)
-{
-    const void *data = NULL;
-    enum error_code rc =
-        record_section_get(view, "metric", ELEMENT_F64, METRIC_OF_COUNT, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const double *metric = data;
-    s->train_loss = metric[METRIC_OF_TRAIN_LOSS];
-    s->train_accuracy = metric[METRIC_OF_TRAIN_ACCURACY];
-    s->valid_loss = metric[METRIC_OF_VALID_LOSS];
-    s->valid_metric = metric[METRIC_OF_VALID];
-    s->best_metric = metric[METRIC_OF_BEST];
-    s->learning_rate = metric[METRIC_OF_LEARNING_RATE];
-    s->valid_accuracy = metric[METRIC_OF_VALID_ACCURACY];
-    return ERROR_NONE;
-}
-
-static enum error_code get_values(const struct record_view *view, struct snapshot *s,
-                                  struct error *err)
-{
-    uint64_t n = 0;
-    enum error_code rc =
-        parameter_values_get(view, "value", ANY_VALUE_COUNT, &s->value, &s->value_count, err);
-    if (rc == ERROR_NONE)
-        rc = parameter_values_get(view, "first", s->value_count, &s->first, &n, err);
-    if (rc == ERROR_NONE && record_has(view, "second"))
-        rc = parameter_values_get(view, "second", s->value_count, &s->second, &n, err);
-    if (rc == ERROR_NONE)
-        rc = parameter_table_get(view, s->value_count, &s->table, &s->table_size, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    s->best_value = s->value;
-    if (s->best_version != s->version)
-        return parameter_values_get(view, "best_value", s->value_count, &s->best_value, &n, err);
-    if (record_has(view, "best_value"))
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section best_value stands in the best snapshot itself",
-                         view->key);
-    return ERROR_NONE;
-}
-
-static enum error_code get_progress_step_and_log(const struct record_view *view, struct snapshot *s,
-                                                 struct error *err)
-{
-    const void *step = NULL, *log = NULL;
-    enum error_code rc = parameter_progress_get(view, s->progress, PROGRESS_COUNT, err);
-    if (rc == ERROR_NONE)
-        rc = parameter_rounds_get(view, PROGRESS_COUNT, &s->rounds, &s->round_count, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(view, "step", ELEMENT_U64, 1, &step, NULL, err);
-    if (rc == ERROR_NONE)
-        rc = record_section_get(view, "log", ELEMENT_U8, -1, &log, &s->log_size, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    memcpy(&s->step, step, sizeof s->step);
-    s->log = log;
-    if (s->log_size && (s->log[s->log_size - 1] != '\n' || memchr(s->log, '\0', s->log_size)))
-        return error_set(err, ERROR_CORRUPT, "record %s: section log: expected lines of text",
-                         view->key);
-    return ERROR_NONE;
+    return section_table_put(store, &table, key_snapshot(run_id, s->version).text, run_id, s,
+                             STORE_RECOMPUTABLE, err);
 }
 
 enum error_code snapshot_decode(const struct record_view *view, struct snapshot *out,
                                 struct error *err)
 {
-    struct snapshot s = {0};
-    enum error_code rc = record_expect(view, RECORD_SNAPSHOT, SNAPSHOT_FORMAT, err);
-    if (rc == ERROR_NONE)
-        rc = get_cursor(view, &s, err);
-    if (rc == ERROR_NONE)
-        rc = get_metric(view, &s, err);
-    if (rc == ERROR_NONE)
-        rc = get_values(view, &s, err);
-    if (rc == ERROR_NONE)
-        rc = get_progress_step_and_log(view, &s, err);
-    if (rc == ERROR_NONE)
-        *out = s;
-    return rc;
+    return section_table_decode(&table, view, out, err);
 }
 
 enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
                              struct snapshot *out, struct error *err)
 {
-    struct record_view view = {0};
-    enum error_code rc = store_get(store, key_snapshot(run_id, version).text, run_id, &view, err);
+    enum error_code rc =
+        section_table_get(store, &table, key_snapshot(run_id, version).text, run_id, out, err);
     if (rc == ERROR_NONE)
-        rc = snapshot_decode(&view, out, err);
-    if (rc == ERROR_NONE && out->version != version)
-        rc = error_set(err, ERROR_CORRUPT, "record %s: version is %" PRId64 ", expected %" PRId64,
-                       view.key, out->version, version);
-    if (rc == ERROR_NONE) {
-        out->view = view;
-        return ERROR_NONE;
-    }
-    store_release_record(&view);
-    *out = (struct snapshot){0};
-    return rc;
+        rc = parameter_version_check(&out->view, (uint64_t)out->version, version, err);
+    return section_table_keep(&table, rc, out);
 }
 
 static bool is_lost(enum error_code rc)

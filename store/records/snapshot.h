@@ -1,32 +1,34 @@
 /*
- * snapshot - everything that is needed to go on from a version of the weights.
+ * snapshot - everything that is needed to continue from a version of the weights.
  *
- * Written by checkpoint, flushed to disk before the switch names it; read by the driver, by
- * checkpoint (the chain of snapshots), by infer (which weights) and by the rebuild of the queue.
- * Kept: the newest `keep`, and the one with the best weights.
+ * checkpoint writes it and flushes it to disk before the switch names it. The driver, checkpoint
+ * (the chain of snapshots), infer (which weights) and the rebuild of the queue read it. The newest
+ * `keep` snapshots are kept, and the one with the best weights.
  *
- * The switch run/<id>/current_snapshot is two numbers, as "60 54": the run stands at snapshot 60,
- * and all that the retention rule keeps is there from weights 54 on (what is older was pruned, or
- * never was). "0 0" is the start of the run: whoever lost records sets a run back to the snapshot
- * before them, and it goes on there. A switch that is lost, or names a lost snapshot, stands for
- * the newest whole snapshot there is.
+ * The switch run/<id>/current_snapshot has two numbers, as "60 54": the run stands at snapshot 60,
+ * and all records that the retention rule keeps are there from weights 54 on; older ones were
+ * pruned or never existed. "0 0" is the start of the run. If records are lost, the run is set back
+ * to the snapshot before them and continues there. If the switch is lost, or names a lost snapshot,
+ * the newest whole snapshot counts.
  *
  *   key       run/<id>/snapshot/<v>
- *   sections  "cursor" I64 [8]: version, previous snapshot's version (-1: none), stop (0 or 1), best
- *                               version, snapshots since the best, epoch, what was warned of
- *                               the loss so far (stages/plan/loss_warning.h; 0: nothing), 0
+ *   sections  "cursor" I64 [8]: version, previous snapshot's version (-1: none), stop (0 or 1),
+ *                               best version, snapshots since the best, epoch, warnings about the
+ *                               loss so far (stages/plan/loss_warning.h; 0: none), 0
  *             "metric" F64 [8]: train loss, train accuracy, valid loss, valid metric, best valid
- *                               metric, learning rate, valid accuracy, 0 (NaN where there is none)
+ *                               metric, learning rate, valid accuracy, 0 (NaN for one that is
+ *                               missing)
  *             "value" F32, "first" F32, "second" F32 (optional), "step" U64 [1], "table" text,
- *             "progress" F64 [6]: as in weights and optimizer_state, so that a snapshot stands alone,
- *                               and both can be made again from it, bit for bit
- *             "rounds" F64 [rounds, 6]: as in optimizer_state, which has it where a snapshot is made
- *             "best_value" F32: the best weights; absent when they are this snapshot's own
- *             "log"   text: this snapshot's lines of metrics.jsonl (one a round since the previous,
- *                               one for the snapshot)
+ *             "progress" F64 [6]: as in weights and optimizer_state, so that a snapshot needs no
+ *                               other record, and both can be made again from it, bit for bit
+ *             "rounds" F64 [rounds, 6]: as in the optimizer_state of a snapshot
+ *             "best_value" F32: the best weights; absent if they are this snapshot's own
+ *             "log"   text: this snapshot's lines of metrics.jsonl (one for each round since the
+ *                               previous snapshot, and one for the snapshot)
  *
- *   valid     arrays are equally long and finite, the table describes them, previous < version, best <=
- *             version, "best_value" is there exactly when best < version, the log ends with a line feed
+ *   valid     arrays are equally long and finite, the table describes them, previous < version,
+ *             best <= version, "best_value" is there exactly if best < version, the log ends with a
+ *             line feed
  */
 #ifndef STORE_RECORDS_SNAPSHOT_H
 #define STORE_RECORDS_SNAPSHOT_H
@@ -65,16 +67,17 @@ MUST_CHECK enum error_code snapshot_put(struct store *store, const char *run_id,
                                         const struct snapshot *snapshot, struct error *err);
 MUST_CHECK enum error_code snapshot_get(struct store *store, const char *run_id, int64_t version,
                                         struct snapshot *out, struct error *err);
-/* The check alone, of a record of any origin; `out` borrows from the view. */
+/* Checks and reads a record that is in memory. out->view is a copy of `view`, so only one of the
+ * two is to be released. */
 MUST_CHECK enum error_code snapshot_decode(const struct record_view *view, struct snapshot *out,
                                            struct error *err);
-/* Where a run stands. */
+/* The snapshot that a run continues from. */
 struct snapshot_position {
     int64_t version;   /* of a snapshot; 0 for the start of the run */
     int64_t kept_from; /* nothing older is promised */
 };
 
-/* What the switch says. Fails: ERROR_NOT_FOUND when it was never set; ERROR_CORRUPT. */
+/* Reads the switch. Fails: ERROR_NOT_FOUND if it was never set; ERROR_CORRUPT. */
 MUST_CHECK enum error_code snapshot_position_get(struct store *store, const char *run_id,
                                                  struct snapshot_position *out, struct error *err);
 /* Flushes the snapshot of next.version and names it by compare-and-set, unless another worker has
@@ -88,28 +91,29 @@ MUST_CHECK enum error_code snapshot_position_advance(struct store *store, const 
 MUST_CHECK enum error_code snapshot_position_set(struct store *store, const char *run_id,
                                                  struct snapshot_position position,
                                                  struct error *err);
-/* The same for a run of which nothing older than this snapshot is promised. */
+/* Does the same, with no promise of anything older than this snapshot. */
 MUST_CHECK enum error_code snapshot_switch(struct store *store, const char *run_id, int64_t version,
                                            struct error *err);
 
-/* The newest snapshot before version `limit` that is whole. Fails: ERROR_NOT_FOUND when there is
+/* Reads the newest whole snapshot before version `limit`. Fails: ERROR_NOT_FOUND if there is
  * none. */
 MUST_CHECK enum error_code snapshot_newest_whole(struct store *store, const char *run_id,
                                                  int64_t limit, struct snapshot *out,
                                                  struct error *err);
-/* The snapshot that the run stands at: the one of the switch, or the newest whole one when switch
- * or snapshot is lost. Fails: ERROR_NOT_FOUND when there is none. */
+/* Reads the snapshot that the run stands at: the one of the switch, or the newest whole one if
+ * switch or snapshot is lost. Fails: ERROR_NOT_FOUND if there is none. */
 MUST_CHECK enum error_code snapshot_get_current(struct store *store, const char *run_id,
                                                 struct snapshot *out, struct error *err);
-/* Its version; that of the switch is not looked at. *is_named: the switch names it; without any
- * (ERROR_NOT_FOUND), it names none. May be NULL. */
+/* Gives the version of that snapshot, without reading one that the switch names. *is_named tells
+ * whether the switch names it or, after ERROR_NOT_FOUND, that the switch names none. is_named may
+ * be NULL. */
 MUST_CHECK enum error_code snapshot_current_version(struct store *store, const char *run_id,
                                                     int64_t *version, bool *is_named,
                                                     struct error *err);
-/* Makes weights and optimizer state of that version again, bit for bit, where they are missing or
- * damaged; *changed says whether they were. Round records are not flushed to disk, the snapshot is:
- * after a crash of the host it may be all there is.
- * Fails: ERROR_NOT_FOUND without that snapshot; ERROR_CORRUPT; ERROR_IO. */
+/* Makes weights and optimizer state of that version again, bit for bit, if they are missing or
+ * damaged; *changed says whether they were. The snapshot is flushed to disk and round records are
+ * not, so after a crash of the host only the snapshot may be left. Fails: ERROR_NOT_FOUND without
+ * that snapshot; ERROR_CORRUPT; ERROR_IO. */
 MUST_CHECK enum error_code snapshot_restore(struct store *store, const char *run_id,
                                             int64_t version, bool *changed, struct error *err);
 

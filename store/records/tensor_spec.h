@@ -1,4 +1,5 @@
-/* tensor_spec - what a tensor of a shard is: for the seals that name it, and for who reads and writes its rows. */
+/* tensor_spec - the type and shape of a tensor of a shard, for seals and for readers and writers of
+ * its rows. */
 #ifndef STORE_RECORDS_TENSOR_SPEC_H
 #define STORE_RECORDS_TENSOR_SPEC_H
 
@@ -7,7 +8,7 @@
 
 enum { TENSOR_NAME_SIZE = 32, SHARD_TENSOR_COUNT_MAX = 16 };
 
-/* What the elements are, little-endian; stored as a number. */
+/* The type of the elements, which are little-endian; stored as a number. */
 enum tensor_type {
     TENSOR_UNKNOWN = 0,
     TENSOR_F32 = 1,
@@ -27,14 +28,14 @@ struct tensor_spec {
     uint64_t row_count;
 };
 
-/* Bytes of an element; 0: there is no such type. */
+/* Returns the bytes of an element; 0 for an unknown type. */
 static inline size_t tensor_type_bytes(enum tensor_type type)
 {
     static const unsigned char bytes[TENSOR_TYPE_COUNT] = {0, 4, 2, 2, 1, 4, 8};
     return (unsigned)type < TENSOR_TYPE_COUNT ? bytes[type] : 0;
 }
 
-/* As in settings and messages. */
+/* Returns the name in settings and messages. */
 static inline const char *tensor_type_name(enum tensor_type type)
 {
     static const char *const name[TENSOR_TYPE_COUNT] = {"unknown", "f32", "f16", "bf16",
@@ -42,7 +43,7 @@ static inline const char *tensor_type_name(enum tensor_type type)
     return name[(unsigned)type < TENSOR_TYPE_COUNT ? type : TENSOR_UNKNOWN];
 }
 
-/* Bytes of a row. */
+/* Returns the bytes of a row. */
 static inline size_t tensor_row_bytes(const struct tensor_spec *tensor)
 {
     return tensor->dim * tensor_type_bytes(tensor->type);

@@ -30,12 +30,19 @@ enum error_code weights_identity_get(const struct record_view *view, struct weig
         return rc;
     memcpy(&out->version, versions, VERSION_COUNT * sizeof out->version);
     memcpy(out->sum.bytes, sum, sizeof out->sum.bytes);
-    if (out->version >= 0 && out->version <= out->snapshot_version)
+    return weights_identity_check_order(view, out, err);
+}
+
+enum error_code weights_identity_check_order(const struct record_view *view,
+                                             const struct weights_identity *identity,
+                                             struct error *err)
+{
+    if (identity->version >= 0 && identity->version <= identity->snapshot_version)
         return ERROR_NONE;
     return error_set(err, ERROR_CORRUPT,
                      "record %s: section weights: version %" PRId64 " of snapshot %" PRId64
                      ": expected 0 <= version <= snapshot",
-                     view->key, out->version, out->snapshot_version);
+                     view->key, identity->version, identity->snapshot_version);
 }
 
 enum error_code weights_identity_check(const struct weights_identity *expected,

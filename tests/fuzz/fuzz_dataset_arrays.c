@@ -15,10 +15,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {
-    "range",     "row_start", "neighbor", "weight",       "time",        "edge_type", "row",
-    "shape",     "label",     "multi",    "train",        "valid",       "test",      "integer",
-    "offset",    "text",      "edge_id",  "edge_feature", "edge_widths", "least",     "mean",
-    "deviation", "base",      "policy",   "first_node",   "base_first"};
+    "range",     "row_start", "neighbor", "weight",       "time",        "edge_type",   "row",
+    "shape",     "label",     "multi",    "train",        "valid",       "test",        "integer",
+    "offset",    "text",      "edge_id",  "edge_feature", "edge_widths", "least",       "mean",
+    "deviation", "base",      "policy",   "first_node",   "base_first",  "train_class", "task"};
 
 /* What is read goes here, so that the reading is not optimised away: it is what sanitizers watch. */
 static volatile double sink;
@@ -122,12 +122,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct {
         enum record_kind kind;
+        uint32_t version;
         void (*read)(const struct record_view *view);
     } readers[] = {
-        {RECORD_EDGE_CHUNK, read_edges},     {RECORD_FEATURE_CHUNK, read_features},
-        {RECORD_NODE_LABELS, read_labels},   {RECORD_NODE_SPLITS, read_splits},
-        {RECORD_NODE_IDS, read_ids},         {RECORD_FEATURE_STATISTICS, read_statistics},
-        {RECORD_NODE_COLUMNS, read_columns}, {RECORD_DATASET_MERGE, read_merge},
+        {RECORD_EDGE_CHUNK, 2, read_edges},     {RECORD_FEATURE_CHUNK, 1, read_features},
+        {RECORD_NODE_LABELS, 2, read_labels},   {RECORD_NODE_SPLITS, 1, read_splits},
+        {RECORD_NODE_IDS, 1, read_ids},         {RECORD_FEATURE_STATISTICS, 1, read_statistics},
+        {RECORD_NODE_COLUMNS, 1, read_columns}, {RECORD_DATASET_MERGE, 1, read_merge},
     };
     struct record_view view;
     if (size == 0)
@@ -135,6 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t which = data[0] % (sizeof readers / sizeof *readers);
     fuzz_record_view(data + 1, size - 1, readers[which].kind, names, sizeof names / sizeof *names,
                      &view);
+    view.version = readers[which].version + (record_has(&view, "train_class") ? 1 : 0);
     readers[which].read(&view);
     fuzz_record_view_release(&view);
     return 0;

@@ -9,11 +9,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {
-    "base",        "root",          "facts",       "gone_node",    "gone_source",
-    "gone_target", "source",        "target",      "row_node",     "row",
-    "new_id",      "new_id_offset", "new_id_text", "new_label",    "new_split",
-    "edge_widths", "weight",        "new_held",    "node_types",   "gone_relation",
-    "edge_type",   "graphs",        "gone_graph",  "new_graph_id", "new_graph_of"};
+    "base",         "root",           "facts",     "gone_node",   "gone_source", "gone_target",
+    "source",       "target",         "row_node",  "row",         "new_id",      "new_id_offset",
+    "new_id_text",  "new_label",      "new_split", "edge_widths", "weight",      "new_held",
+    "node_types",   "gone_relation",  "edge_type", "graphs",      "gone_graph",  "new_graph_id",
+    "new_graph_of", "negative_weight"};
 
 static void read_nodes(const struct dataset_delta *delta)
 {

@@ -24,7 +24,8 @@ static const char *const names[] = {
     "weights_sum", "type_start",  "type_name", "type_dim",    "target_type",  "relation",
     "task",        "base",        "base_book", "gone",        "added",        "delta",
     "own_rows",    "own_content", "held",      "edge_widths", "type",         "new_node",
-    "split_node",  "split",       "method",    "full_cut"};
+    "split_node",  "split",       "method",    "full_cut",    "pair_types",   "relation_back",
+    "edge_part",   "graphs",      "pair_count"};
 
 enum { WALKED_NODES_MAX = 1 << 16 };
 
@@ -41,6 +42,9 @@ static enum error_code read_book(struct store *store, const char *key, struct er
     for (int p = 0; rc == ERROR_NONE && p < book.part_count; p++)
         for (uint32_t t = 0; t < partition_book_types(&book); t++)
             must(type_ranges_first(&ranges, p, t) <= type_ranges_first(&ranges, p, t + 1));
+    struct relation_reverses reverses;
+    if (rc == ERROR_NONE)
+        partition_book_reverses(&book, &reverses);
     for (uint32_t r = 0; rc == ERROR_NONE && r < partition_book_relations(&book); r++)
         must(partition_book_relation(&book, r)->target_type < partition_book_types(&book) &&
              strlen(partition_book_relation(&book, r)->name) < RELATION_NAME_SIZE);

@@ -8,9 +8,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"cursor",    "metric",      "value",      "first", "second",
-                                    "step",      "table",       "best_value", "log",   "settings",
-                                    "partition", "environment", "progress",   "rounds"};
+static const char *const names[] = {"cursor",    "metric",      "value",      "first",  "second",
+                                    "step",      "table",       "best_value", "log",    "settings",
+                                    "partition", "environment", "progress",   "rounds", "origin"};
 
 static void read_snapshot(const struct record_view *view)
 {
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool is_plan = data[0] % 2;
     fuzz_record_view(data + 1, size - 1, is_plan ? RECORD_RUN_PLAN : RECORD_SNAPSHOT, names,
                      sizeof names / sizeof *names, &view);
-    view.version = is_plan ? view.version : 2;
+    view.version = 2;
     if (is_plan)
         read_run_plan(&view);
     else

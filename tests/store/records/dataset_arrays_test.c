@@ -113,13 +113,12 @@ static void refuses_edges_with_a_wrong_range(void **state)
     (void)state;
     struct raw_edges raw = good_edges();
     raw.range[1] = 0;
-    expect_edges_corrupt(&raw, "\"range\": expected 1 to 1048576 nodes, found 0");
+    expect_edges_corrupt(&raw, "\"range\" nodes: expected 1 to 1048576, found 0");
     raw.range[1] = 1048577;
-    expect_edges_corrupt(&raw, "\"range\": expected 1 to 1048576 nodes, found 1048577");
+    expect_edges_corrupt(&raw, "\"range\" nodes: expected 1 to 1048576, found 1048577");
     raw = good_edges();
     raw.range[0] = UINT32_MAX - 2;
-    expect_edges_corrupt(&raw,
-                         "\"range\": expected a first node up to 4294967292, found 4294967293");
+    expect_edges_corrupt(&raw, "\"range\" first node: expected 0 to 4294967292, found 4294967293");
     raw = good_edges();
     raw.range[2] = EDGE_CHUNK_EDGES_MAX + 1;
     expect_edges_corrupt(&raw, "expected at most 16777216 edges of several nodes, found 16777217");
@@ -171,12 +170,12 @@ static void refuses_rows_that_are_out_of_order(void **state)
     expect_edges_corrupt(&raw, "\"row_start\" entry 0: expected 0, found 1");
     raw = good_edges();
     raw.row_start[2] = 1;
-    expect_edges_corrupt(&raw, "\"row_start\" entry 2: expected 2 to 4, found 1");
+    expect_edges_corrupt(&raw, "\"row_start\" entry 2: expected at least 2, found 1");
     raw.row_start[2] = 5;
-    expect_edges_corrupt(&raw, "\"row_start\" entry 2: expected 2 to 4, found 5");
+    expect_edges_corrupt(&raw, "\"row_start\" entry 2: expected below 5, found 5");
     raw = good_edges();
     raw.row_start[3] = 3;
-    expect_edges_corrupt(&raw, "\"row_start\" last entry: expected 4, found 3");
+    expect_edges_corrupt(&raw, "\"row_start\" entry 3: expected 4, found 3");
     raw = good_edges();
     raw.neighbor[3] = 0;
     raw.neighbor[2] = 1;
@@ -227,11 +226,12 @@ static void expect_features_corrupt(const uint64_t range[3], uint64_t count, con
 static void refuses_features_that_do_not_fit_their_range(void **state)
 {
     (void)state;
-    expect_features_corrupt((const uint64_t[]){0, 0, 3}, 0, "expected 1 to 4194304 nodes, found 0");
+    expect_features_corrupt((const uint64_t[]){0, 0, 3}, 0,
+                            "nodes: expected 1 to 4194304, found 0");
     expect_features_corrupt((const uint64_t[]){UINT32_MAX, 1, 3}, 3,
-                            "expected a first node up to 4294967294, found 4294967295");
+                            "first node: expected 0 to 4294967294, found 4294967295");
     expect_features_corrupt((const uint64_t[]){0, 1, 0}, 0,
-                            "expected a dim of 1 to 4294967295, found 0");
+                            "dim: expected 1 to 4294967295, found 0");
     expect_features_corrupt((const uint64_t[]){0, 257, 16384}, 600,
                             "expected at most 256 rows of 16384 numbers, found 257");
     expect_features_corrupt((const uint64_t[]){0, 2, 3}, 5, "row");
@@ -297,9 +297,9 @@ static void refuses_labels_that_are_none(void **state)
     expect_labels_corrupt(shape, "multi_label", other, 4, "of node 0: column 2: expected");
     expect_labels_corrupt(shape, "multi_label", three, 3, "label");
     expect_labels_corrupt((const uint64_t[]){0, 1}, "single_label", label, 0,
-                          "\"shape\": expected 1 to 4294967294 nodes, found 0");
+                          "\"shape\" nodes: expected 1 to 4294967294, found 0");
     expect_labels_corrupt((const uint64_t[]){2, 0}, "multi_label", three, 4,
-                          "\"shape\": expected 1 or more classes, found 0");
+                          "\"shape\" classes: expected 1 to 2147483647, found 0");
     expect_labels_corrupt(shape, "haruspicy", label, 2,
                           "\"task\": expected one that this program has, found haruspicy");
     expect_labels_corrupt(shape, "none", label, 2, "\"task\": expected one");
@@ -400,12 +400,13 @@ static void expect_ids_corrupt(const uint64_t *offset, uint64_t count, const cha
 static void refuses_ids_with_wrong_offsets(void **state)
 {
     (void)state;
-    expect_ids_corrupt((const uint64_t[]){0}, 1, "\"offset\": expected 2 to 4294967295 entries");
-    expect_ids_corrupt((const uint64_t[]){1, 5}, 2, "\"offset\" entry 0: expected 0 to 0, found 1");
+    expect_ids_corrupt((const uint64_t[]){0}, 1, "\"offset\" length: expected 2 to 4294967295");
+    expect_ids_corrupt((const uint64_t[]){1, 5}, 2, "\"offset\" entry 0: expected 0, found 1");
     expect_ids_corrupt((const uint64_t[]){0, 3, 2, 5}, 4,
-                       "\"offset\" entry 2: expected 3 to 5, found 2");
-    expect_ids_corrupt((const uint64_t[]){0, 6}, 2, "\"offset\" entry 1: expected 0 to 5, found 6");
-    expect_ids_corrupt((const uint64_t[]){0, 4}, 2, "\"offset\" last entry: expected 5, found 4");
+                       "\"offset\" entry 2: expected at least 3, found 2");
+    expect_ids_corrupt((const uint64_t[]){0, 6}, 2,
+                       "\"offset\" entry 1: expected below 6, found 6");
+    expect_ids_corrupt((const uint64_t[]){0, 4}, 2, "\"offset\" entry 1: expected 5, found 4");
 }
 
 static void refuses_an_id_record_without_ids(void **state)
@@ -417,7 +418,7 @@ static void refuses_an_id_record_without_ids(void **state)
     record_add(&record, "integer", ELEMENT_I64, NULL, 0);
     put(key_dataset("d", "node_ids"), &record);
     assert_fails(node_ids_get(store, "d", &out, &err), ERROR_CORRUPT,
-                 "\"integer\": expected 1 to 4294967294 entries, found 0", &err);
+                 "\"integer\" length: expected 1 to 4294967294, found 0", &err);
 }
 
 static void refuses_arrays_of_another_kind(void **state)

@@ -143,14 +143,14 @@ static void deltas_that_cannot_be_are_refused(void **state)
     static const uint8_t splits[] = {1, 4};
     static const float infinite[] = {1, 2, 3, 4, 5, (float)1e39L};
     static const struct bad_change cases[] = {
-        {{"gone_node", ELEMENT_U32, beyond, 2}, "\"gone_node\" entry 1: expected a node below 6"},
-        {{"gone_node", ELEMENT_U32, falling, 2}, "entry 1: expected a node above 4, found 1"},
+        {{"gone_node", ELEMENT_U32, beyond, 2}, "\"gone_node\" entry 1: expected below 6"},
+        {{"gone_node", ELEMENT_U32, falling, 2}, "entry 1: expected above 4, found 1"},
         {{"gone_target", ELEMENT_U32, beyond, 1}, "gone_target: expected 2 elements, found 1"},
         {{"gone_target", ELEMENT_U32, falling, 2}, "expected edges that ascend"},
-        {{"source", ELEMENT_U32, far, 3}, "\"source\" entry 1: expected a node below 8"},
+        {{"source", ELEMENT_U32, far, 3}, "\"source\" entry 1: expected below 8"},
         {{"facts", ELEMENT_U64, no_nodes, 5}, "\"facts\": expected a depth"},
         {{"facts", ELEMENT_U64, many, 5}, "\"facts\": expected a depth"},
-        {{"new_split", ELEMENT_U8, splits, 2}, "\"new_split\" entry 1: expected 0 to 3"},
+        {{"new_split", ELEMENT_U8, splits, 2}, "\"new_split\" entry 1: expected below 4"},
         {{"new_id", ELEMENT_I64, id, 1}, "new_id: expected 2 elements, found 1"},
         {{"row", ELEMENT_F32, row, 5}, "\"row\": expected 3 rows of 2 numbers"},
         {{"row", ELEMENT_F32, infinite, 6}, "\"row\" entry 5: expected a finite number"},
@@ -178,7 +178,7 @@ static void held_out_edges_are_a_section_of_their_own(void **state)
     delta.new_held = other;
     assert_ok(dataset_delta_put(t->store, "g-2", &delta, &t->err), &t->err);
     assert_fails(dataset_delta_get(t->store, "g-2", &read, &t->err), ERROR_CORRUPT,
-                 "\"new_held\" entry 1: expected 0 to 2, found 3", &t->err);
+                 "\"new_held\" entry 1: expected below 3, found 3", &t->err);
 }
 
 /* --- of several types --- */

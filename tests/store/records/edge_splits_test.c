@@ -92,7 +92,7 @@ static void times_of_an_earlier_release_are_read_as_doubles(void **state)
     const struct tamper change = {"test_time", ELEMENT_F64, endless, 1};
     record_tamper(t->store, key, "p-1", &change);
     assert_fails(edge_splits_get(t->store, key, "p-1", 5, &read, &t->err), ERROR_CORRUPT,
-                 "expected a finite label and time", &t->err);
+                 "\"test_time\" entry 0: expected a finite number", &t->err);
 }
 
 static void labels_and_times_read_back(void **state)
@@ -129,7 +129,7 @@ static void labels_and_times_read_back(void **state)
     const struct tamper broken = {"test_label", ELEMENT_F32, endless, 1};
     record_tamper(t->store, own, "p-3", &broken);
     assert_fails(edge_splits_get(t->store, own, "p-3", 5, &read, &t->err), ERROR_CORRUPT,
-                 "test edge 0: expected a finite label", &t->err);
+                 "\"test_label\" entry 0: expected a finite number", &t->err);
 }
 
 /* A record without messages is of version 1, as before there were any. */
@@ -201,13 +201,12 @@ static void given_negatives_read_back(void **state)
                                      {"valid_negative", ELEMENT_U32, valid_node, 2},
                                      {"valid_negative", ELEMENT_U32, valid_node, 3},
                                      {"train_neg_start", ELEMENT_U64, train_start, 2}};
-    static const char *const wrong[] = {
-        "\"valid_neg_start\" entry 2: expected more than before, found 2",
-        NULL,
-        "\"valid_negative\" entry 1: expected below 5, found 5",
-        "valid_negative: expected 3 elements, found 2",
-        NULL,
-        "train_neg_start: expected 3 elements, found 2"};
+    static const char *const wrong[] = {"\"valid_neg_start\" entry 2: expected above 2, found 2",
+                                        NULL,
+                                        "\"valid_negative\" entry 1: expected below 5, found 5",
+                                        "valid_negative: expected 3 elements, found 2",
+                                        NULL,
+                                        "train_neg_start: expected 3 elements, found 2"};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         record_tamper(t->store, key, "p-1", &changes[i]);
         if (wrong[i])

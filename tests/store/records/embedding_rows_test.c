@@ -83,19 +83,21 @@ static void one_bad_section_is_corrupt(void **state)
         struct tamper change;
         const char *message;
     } bad[] = {
-        {{"span", ELEMENT_U64, since_late, 4}, "since 1, version 12"},
-        {{"span", ELEMENT_U64, no_width, 4}, "width 0"},
-        {{"span", ELEMENT_U64, wide, 4}, "width 70000"},
+        {{"span", ELEMENT_U64, since_late, 4}, "\"span\" since: expected 0 to 0, found 1"},
+        {{"span", ELEMENT_U64, no_width, 4}, "\"span\" width: expected 1 to 65536, found 0"},
+        {{"span", ELEMENT_U64, wide, 4}, "width: expected 1 to 65536, found 70000"},
         {{"span", ELEMENT_U64, since_late, 3}, "span"},
-        {{"node", ELEMENT_U32, twice, 3}, "section node, 1 is node 4, expected above 4"},
-        {{"node", ELEMENT_U32, falling, 3}, "section node, 1 is node 3, expected above 4"},
+        {{"node", ELEMENT_U32, twice, 3}, "\"node\" entry 1: expected above 4, found 4"},
+        {{"node", ELEMENT_U32, falling, 3}, "\"node\" entry 1: expected above 4, found 3"},
         {{"node", ELEMENT_U32, node, 2}, "section value"},
-        {{"value", ELEMENT_F32, with_nan, 6}, "section value, value 3 is nan"},
+        {{"value", ELEMENT_F32, with_nan, 6},
+         "\"value\" entry 3: expected a finite number, found nan"},
         {{"value", ELEMENT_F32, value, 5}, "section value"},
-        {{"first", ELEMENT_F32, with_nan, 6}, "section first, value 3 is nan"},
+        {{"first", ELEMENT_F32, with_nan, 6},
+         "\"first\" entry 3: expected a finite number, found nan"},
         {{"first", ELEMENT_UNKNOWN, NULL, 0}, "first"},
         {{"second", ELEMENT_F32, value, 3}, "section second"},
-        {{"updates", ELEMENT_U32, never, 3}, "section updates, value 1 is 0"},
+        {{"updates", ELEMENT_U32, never, 3}, "\"updates\" entry 1: expected at least 1, found 0"},
     };
     struct temp_store *p = *state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -46,7 +46,7 @@ static void wrong_numbers_are_refused(void **state)
     } cases[] = {{{"deviation", ELEMENT_F64, below, 2}, "\"deviation\" entry 1: expected a finite"},
                  {{"deviation", ELEMENT_F64, below, 1}, "deviation: expected 2 elements, found 1"},
                  {{"mean", ELEMENT_F64, endless, 2}, "\"mean\" entry 1: expected a finite number"},
-                 {{"mean", ELEMENT_F64, mean, 0}, "\"mean\": expected 1 to"},
+                 {{"mean", ELEMENT_F64, mean, 0}, "\"mean\" length: expected 1 to"},
                  {{"least", ELEMENT_F64, mean, 2}, "least: expected 1 elements, found 2"}};
     struct temp_store *t = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -42,7 +42,7 @@ static void the_rows_of_a_gradient_come_back_in_order(void **state)
         const char *message;
     } bad[] = {
         {{"row_node", ELEMENT_U32, falling, 2},
-         "section row_node, 1 is node 5, expected above 900"},
+         "\"row_node\" entry 1: expected above 900, found 5"},
         {{"row_node", ELEMENT_U32, node, 0}, "for each of 0 nodes"},
         {{"row_node", ELEMENT_UNKNOWN, NULL, 0}, "row_node"},
         {{"row_gradient", ELEMENT_F32, value, 5}, "the gradient of rows has 5 values"},

@@ -104,13 +104,14 @@ static void wrong_numbers_are_refused(void **state)
     static const uint64_t none[] = {0, 0}, many[] = {6, 0};
     put_both(t);
     refuse(t, &(struct tamper){"first", ELEMENT_U32, late, 4},
-           "\"first\" goes from 1 to 5, expected 0 to 5");
+           "\"first\" entry 0: expected 0, found 1");
     refuse(t, &(struct tamper){"first", ELEMENT_U32, early, 4},
-           "\"first\" goes from 0 to 4, expected 0 to 5");
+           "\"first\" entry 3: expected 5, found 4");
     refuse(t, &(struct tamper){"first", ELEMENT_U32, empty, 4},
            "\"first\" entry 2: expected above 3, found 3");
     refuse(t, &(struct tamper){"first", ELEMENT_U32, first, 3}, "first: expected 4 elements");
-    refuse(t, &(struct tamper){"facts", ELEMENT_U64, none, 2}, "expected 1 to 5 graphs, found 0");
+    refuse(t, &(struct tamper){"facts", ELEMENT_U64, none, 2},
+           "\"facts\" graphs: expected 1 to 4294967295, found 0");
     refuse(t, &(struct tamper){"facts", ELEMENT_U64, many, 2}, "expected 1 to 5 graphs, found 6");
     assert_fails(graph_index_of_dataset(t->store, "d-1", 6, &read, &t->err), ERROR_CORRUPT,
                  "graph_of: expected 6 elements, found 5", &t->err);

@@ -139,8 +139,10 @@ static void weights_with_one_bad_section_are_corrupt(void **state)
         {{"version", ELEMENT_UNKNOWN, NULL, 0}, "version"},
         {{"value", ELEMENT_F32, value, 7}, "describes 8 values, expected 7"},
         {{"value", ELEMENT_F32, value, 0}, "describes 8 values, expected 0"},
-        {{"value", ELEMENT_F32, with_nan, 8}, "value, value 3 is nan"},
-        {{"value", ELEMENT_F32, with_infinity, 8}, "value, value 7 is -inf"},
+        {{"value", ELEMENT_F32, with_nan, 8},
+         "\"value\" entry 3: expected a finite number, found nan"},
+        {{"value", ELEMENT_F32, with_infinity, 8},
+         "\"value\" entry 7: expected a finite number, found -inf"},
         {{"value", ELEMENT_I32, value, 8}, "value"},
         {{"table", TEXT_SECTION("a 2 3\nb 2 1")}, "line 2: expected 'name rows cols'"},
         {{"table", TEXT_SECTION("a 2 3\n2 1\n")}, "line 2: expected 'name rows cols'"},
@@ -151,7 +153,8 @@ static void weights_with_one_bad_section_are_corrupt(void **state)
         {{"table", TEXT_SECTION("a 2 5\n")}, "describes 10 values, expected 8"},
         {{"table", TEXT_SECTION("a 4294967295 4294967295\nb 4294967295 4294967295\n")},
          "line 2: expected 'name rows cols'"},
-        {{"progress", ELEMENT_F64, progress, 6}, "progress, value 2 is inf"},
+        {{"progress", ELEMENT_F64, progress, 6},
+         "\"progress\" entry 2: expected a finite number, found inf"},
         {{"progress", ELEMENT_F64, progress, 5}, "progress"},
     };
     const struct weights put = some_weights(12);
@@ -175,14 +178,19 @@ static void optimizer_state_with_one_bad_section_is_corrupt(void **state)
     static const double rounds[2][PROGRESS_COUNT] = {{0.5, 3, 4, 0.01, 2.5, 0},
                                                      {0.5, 3, (double)NAN}};
     const struct bad_section bad[] = {
-        {{"first", ELEMENT_F32, value, 7}, "second has 8 values, expected 7"},
-        {{"first", ELEMENT_F32, with_nan, 8}, "first, value 3 is nan"},
-        {{"second", ELEMENT_F32, moment, 0}, "second has 0 values, expected 8"},
-        {{"second", ELEMENT_F32, with_infinity, 8}, "second, value 7 is -inf"},
+        {{"first", ELEMENT_F32, value, 7}, "second: expected 7 elements, found 8"},
+        {{"first", ELEMENT_F32, with_nan, 8},
+         "\"first\" entry 3: expected a finite number, found nan"},
+        {{"second", ELEMENT_F32, moment, 0}, "second: expected 8 elements, found 0"},
+        {{"second", ELEMENT_F32, with_infinity, 8},
+         "\"second\" entry 7: expected a finite number, found -inf"},
         {{"step", ELEMENT_U64, two, 2}, "step"},
-        {{"rounds", ELEMENT_F64, rounds, 7}, "rounds has 7 values, expected 6 a round"},
-        {{"rounds", ELEMENT_F64, rounds, 0}, "rounds has 0 values, expected 6 a round"},
-        {{"rounds", ELEMENT_F64, rounds, 12}, "rounds, value 8 is nan"},
+        {{"rounds", ELEMENT_F64, rounds, 7},
+         "\"rounds\": expected 6 elements for each of 1 or more, found 7"},
+        {{"rounds", ELEMENT_F64, rounds, 0},
+         "\"rounds\": expected 6 elements for each of 1 or more, found 0"},
+        {{"rounds", ELEMENT_F64, rounds, 12},
+         "\"rounds\" entry 8: expected a finite number, found nan"},
     };
     static const double sound[PROGRESS_COUNT] = {0.5, 3, 4, 0.01, 2.5, 0};
     const struct optimizer_state put = {.version = 3,
@@ -213,10 +221,10 @@ static void a_gradient_or_evaluation_with_one_bad_section_is_corrupt(void **stat
     static const float score[3] = {0};
     const struct bad_section bad[] = {
         {{"counts", ELEMENT_U64, counts, 2}, "4 correct ones, expected at most the 3 seeds"},
-        {{"tally", ELEMENT_F64, tally, 0}, "tally has 0 counts, expected at least 1"},
+        {{"tally", ELEMENT_F64, tally, 0}, "\"tally\" length: expected 1 or more, found 0"},
         {{"score", ELEMENT_F32, score, 2}, "truth"},
         {{"truth", ELEMENT_UNKNOWN, NULL, 0}, "truth"},
-        {{"truth", ELEMENT_U8, truth, 3}, "truth, value 1 is 2, expected 0 or 1"},
+        {{"truth", ELEMENT_U8, truth, 3}, "\"truth\" entry 1: expected below 2, found 2"},
     };
     const struct evaluation put = some_evaluation(tally);
     const struct key key = key_evaluation(run, 6, 1);

@@ -194,10 +194,10 @@ static void a_stored_book_is_checked_when_it_is_read(void **state)
                  &err);
     put_raw("p-5", book, 3, "single_label", wide);
     assert_fails(partition_book_get(store, "p-5", &read, &err), ERROR_CORRUPT,
-                 "fact 2 is 4294967296", &err);
+                 "\"facts\" columns: expected 0 to 4294967295, found 4294967296", &err);
     put_raw("p-6", book, 0, "single_label", facts);
-    assert_fails(partition_book_get(store, "p-6", &read, &err), ERROR_CORRUPT, "book has 1 entries",
-                 &err);
+    assert_fails(partition_book_get(store, "p-6", &read, &err), ERROR_CORRUPT,
+                 "\"book\" length: expected 2 to 2147483647, found 1", &err);
     assert_fails(partition_book_get(store, "p-none", &read, &err), ERROR_NOT_FOUND, "p-none", &err);
     assert_null(read.book);
 }

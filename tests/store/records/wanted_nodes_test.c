@@ -27,10 +27,10 @@ static void nodes_that_cannot_be_are_refused(void **state)
     static const struct {
         struct tamper change;
         const char *message;
-    } cases[] = {{{"node", ELEMENT_U32, falling, 2}, "entry 1: expected ascending nodes below 10"},
-                 {{"node", ELEMENT_U32, twice, 2}, "entry 1: expected ascending nodes below 10"},
+    } cases[] = {{{"node", ELEMENT_U32, falling, 2}, "entry 1: expected above 3, found 2"},
+                 {{"node", ELEMENT_U32, twice, 2}, "entry 1: expected above 3, found 3"},
                  {{"node", ELEMENT_U32, beyond, 2}, "below 10, found 10"},
-                 {{"node", ELEMENT_U32, beyond, 0}, "expected 1 to 10 entries, found 0"}};
+                 {{"node", ELEMENT_U32, beyond, 0}, "length: expected 1 to 4294967295, found 0"}};
     struct temp_store *t = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct wanted_nodes read;
