@@ -51,7 +51,7 @@ enum link_loss_kind { LINK_LOSS_LIST(LINK_LOSS_NUMBER) LINK_LOSS_COUNT };
 #undef LINK_LOSS_NUMBER
 
 #define CORRUPT_NUMBER(number, name, help) number,
-/* Which end of an edge its negatives replace. Bordes et al. 2013 call this a corrupted edge. */
+/* The end of an edge that its negatives replace. Bordes et al. 2013 call it the corrupted end. */
 enum corrupted_end { CORRUPT_LIST(CORRUPT_NUMBER) CORRUPT_COUNT };
 #undef CORRUPT_NUMBER
 

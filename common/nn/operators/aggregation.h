@@ -50,9 +50,9 @@ static inline size_t aggregation_width(const struct aggregation *aggregation, si
     return aggregation->self_beside ? 2 * dim : dim;
 }
 
-/* Writes the aggregated rows of the destinations first .. end - 1 to out [end - first,
- * aggregation_width(dim)], in the precision of the input. Each row is summed in float and
- * rounded once, at the end. `scratch` [dim] holds that sum and is used only in bf16. */
+/* Writes the aggregated rows of the destinations first .. end - 1 to out
+ * [end - first, aggregation_width(dim)], in the precision of the input. Each row is summed in float
+ * and rounded once, at the end. `scratch` [dim] holds that sum and is used only in bf16. */
 void aggregation_forward(const struct aggregation *aggregation, const struct message_block *block,
                          const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
                          float *scratch, void *out);
@@ -78,9 +78,10 @@ static inline float aggregation_sum_of_none(const struct aggregation *aggregatio
 void aggregation_finish(const struct aggregation *aggregation, const struct input_rows *own,
                         uint32_t dim, uint32_t first, uint32_t end, const float *sum, float *out);
 
-/* Computes the transpose: reads the gradient of all aggregated rows [destination_count,
- * aggregation_width(dim)] and writes the gradient of the inputs first .. end - 1 to out [end -
- * first, dim]. The edges must be numbered if aggregation_numbers_edges() returns true. */
+/* Computes the transpose: reads the gradient of all aggregated rows
+ * [destination_count, aggregation_width(dim)] and writes the gradient of the inputs
+ * first .. end - 1 to out [end - first, dim]. The edges must be numbered if
+ * aggregation_numbers_edges() returns true. */
 void aggregation_backward(const struct aggregation *aggregation,
                           const struct transposed_edges *edges, const float *gradient, uint32_t dim,
                           uint32_t first, uint32_t end, float *out);

@@ -37,8 +37,8 @@ void edge_score_add_transposed(const struct edge_shape *shape, const struct tran
 /* Works like edge_score_add(), but computes dot from rows. */
 void edge_score_dot(const struct edge_shape *shape, const float *p, const float *q, uint32_t first,
                     uint32_t end, float *score);
-/* Computes dot with rows q that all heads share, [sources, dim] in floats. p [end - first,
- * heads, dim] holds only the destinations first .. end - 1. */
+/* Computes dot with rows q that all heads share, [sources, dim] in floats. p
+ * [end - first, heads, dim] holds only the destinations first .. end - 1. */
 void edge_score_dot_shared(const struct edge_shape *shape, const float *p,
                            const struct input_rows *q, uint32_t dim, uint32_t first, uint32_t end,
                            float *score);

@@ -37,8 +37,8 @@ void slot_aggregation_shared_forward(const struct edge_shape *shape, const float
 void slot_aggregation_shared_add(const struct input_rows *x, const uint32_t *source,
                                  const float *weight, uint32_t count, size_t heads, uint32_t dim,
                                  float *y);
-/* Computes the transpose for shared rows: reads dy [destinations, heads, dim] and writes dx [end
- * - first, dim]. */
+/* Computes the transpose for shared rows: reads dy [destinations, heads, dim] and writes dx
+ * [end - first, dim]. */
 void slot_aggregation_shared_backward(const struct edge_shape *shape,
                                       const struct transposed_edges *edges, const float *weight,
                                       const float *dy, uint32_t dim, uint32_t first, uint32_t end,

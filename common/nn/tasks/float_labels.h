@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which values a label may have. */
+/* The values that a label may have. */
 struct float_label_rule {
     bool (*allows)(double value);
     const char *expected; /* "0 or 1", for messages */
