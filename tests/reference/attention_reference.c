@@ -26,7 +26,8 @@ static double leaky(double x)
     return x > 0 ? x : 0.2 * x;
 }
 
-/* Of one head; p and q are its channels of a source and of a destination. */
+/* Returns the score of one head. p and q are the head's channels of a source and of a
+ * destination. */
 static double score_of(const struct attention_reference *r, uint32_t head, const double *p,
                        const double *q, double edge, const double *edge_row)
 {
@@ -40,7 +41,8 @@ static double score_of(const struct attention_reference *r, uint32_t head, const
     return r->att_destination ? leaky(sum + edge) : sum;
 }
 
-/* Of slot k of row i the features [edge_feature_dim]; the last one's are the mean of the others'. */
+/* Writes the features [edge_feature_dim] of slot k of row i. The last slot has the mean of the
+ * others. */
 static void features_of_slot(const struct attention_reference *r, uint32_t i, uint32_t k,
                              double *out)
 {
@@ -60,7 +62,7 @@ static void features_of_slot(const struct attention_reference *r, uint32_t i, ui
         out[c] /= count;
 }
 
-/* Channels of a head of W_e f. */
+/* Computes the channels of one head of W_e f. */
 static void project_features(const struct attention_reference *r, uint32_t head,
                              const double *feature, double *out)
 {
@@ -72,7 +74,7 @@ static void project_features(const struct attention_reference *r, uint32_t head,
     }
 }
 
-/* The score of slot k of row i in one head. */
+/* Returns the score of slot k of row i in one head. */
 static double slot_score(const struct attention_reference *r, uint32_t i, uint32_t k, uint32_t head,
                          const double *p, const double *q)
 {
@@ -92,7 +94,7 @@ static double slot_score(const struct attention_reference *r, uint32_t i, uint32
     return score;
 }
 
-/* y [channels] of destination i in one head. */
+/* Computes y [channels] of destination i in one head. */
 static void attend(const struct attention_reference *r, const double *p, const double *q,
                    uint32_t i, uint32_t head, double *y)
 {

@@ -16,8 +16,9 @@ struct layer {
     const struct message_block *block;
     int number;
     uint32_t in, out;
-    const double *x;     /* [sources, in] */
-    const double *start; /* [sources, in]: what the lowest of an unbroken run of its kind reads */
+    const double *x; /* [sources, in] */
+    /* [sources, in]: the input of the lowest layer of an unbroken run of this kind */
+    const double *start;
 };
 
 static const double *tensor(const struct layer *layer, const char *suffix)
@@ -31,7 +32,7 @@ static const double *tensor(const struct layer *layer, const char *suffix)
     int i = 0;
     while (i < layer->model->parameter_count && strcmp(layer->model->parameter[i].name, name) != 0)
         i++;
-    must(i < layer->model->parameter_count); /* a model without that tensor */
+    must(i < layer->model->parameter_count); /* fails if the model lacks that tensor */
     return layer->value + layer->model->parameter[i].offset;
 }
 
@@ -43,7 +44,7 @@ static double product(const double *weight_row, const double *x, uint32_t count)
     return sum;
 }
 
-/* What an edge counts. */
+/* Returns the value of an edge, which is 1 without edge values. */
 static double value_of(const struct message_block *block, uint32_t edge)
 {
     return block->edge_value ? (double)block->edge_value[edge] : 1;
@@ -54,7 +55,7 @@ static const struct model_layer *own_of(const struct layer *layer)
     return &layer->model->layer[layer->number];
 }
 
-/* y [out] += W x. */
+/* Adds W x to y [out]. */
 static void add_product(const struct layer *layer, const char *weight, const double *x, double *y)
 {
     for (uint32_t o = 0; o < layer->out; o++)
@@ -72,7 +73,8 @@ static const double *input_row(const struct layer *layer, uint32_t j)
     return layer->x + (size_t)j * layer->in;
 }
 
-/* What a sum over the edges of i is multiplied with, because some were not sampled. */
+/* Returns the factor that corrects a sum over the edges of i for the edges that were not
+ * sampled. */
 static double correction(const struct message_block *block, uint32_t i)
 {
     const uint32_t count = block->row_start[i + 1] - block->row_start[i];
@@ -84,7 +86,7 @@ static double correction(const struct message_block *block, uint32_t i)
     return (block->degree[i] + loops) / count;
 }
 
-/* Column c of what comes from the neighbours of i. */
+/* Returns column c of the aggregated neighbours of i. */
 static double neighbors_of(const struct layer *layer, uint32_t i, uint32_t c)
 {
     const struct message_block *block = layer->block;
@@ -116,13 +118,13 @@ static void neighbor_row(const struct layer *layer, const char *of_neighbors, co
     memory_free(row);
 }
 
-/* GCN's d: of the edges in the whole graph, and of the node itself. */
+/* Returns GCN's d: the degree in the whole graph, with the node itself. */
 static double normaliser(const struct message_block *block, uint32_t node)
 {
     return block->edge_value ? (double)block->value_sum[node] : block->degree[node] + 1.0;
 }
 
-/* y [in]: the rows of i and its neighbours with GCN's weights. */
+/* Computes y [in]: the rows of i and its neighbours, multiplied by GCN's weights. */
 static void propagate(const struct layer *layer, uint32_t i, double *y)
 {
     const struct message_block *block = layer->block;
@@ -159,7 +161,7 @@ static void gcn_row(const struct layer *layer, const char *bias, uint32_t i, dou
     memory_free(row);
 }
 
-/* The sum of w (W_1 x_j + b_1 - W_2 x_i), edge by edge, and W_3 x_i + b_3. */
+/* Computes the sum of w (W_1 x_j + b_1 - W_2 x_i), edge by edge, and adds W_3 x_i + b_3. */
 static void le_row(const struct layer *layer, uint32_t i, double *y)
 {
     const struct message_block *block = layer->block;
@@ -191,7 +193,7 @@ static void appnp_row(const struct layer *layer, uint32_t i, double *y)
         y[c] = (1 - alpha) * y[c] + alpha * layer->start[(size_t)i * layer->in + c];
 }
 
-/* y [out], which is zero before. */
+/* Computes y [out], which must be zero before. */
 static void linear_row(const struct layer *layer, uint32_t i, double *y)
 {
     const enum layer_kind kind = own_of(layer)->config.kind;
@@ -218,7 +220,8 @@ static void linear_row(const struct layer *layer, uint32_t i, double *y)
     }
 }
 
-/* The factor of inverted dropout: draw (row, column) is 16 bits of a Philox block of eight. */
+/* Returns the factor of inverted dropout. The draw for (row, column) is 16 bits of a Philox
+ * block of eight draws. */
 static double kept(const struct layer *layer, const struct random_stream *dropout, uint32_t row,
                    uint32_t column)
 {
@@ -231,7 +234,7 @@ static double kept(const struct layer *layer, const struct random_stream *dropou
     return draw < dropped ? 0 : 65536 / (65536 - dropped);
 }
 
-/* What attention's dropout makes of each share; NULL: 1. */
+/* Returns the dropout factor of each attention share; NULL means that all are 1. */
 static double *kept_slots(const struct layer *layer, const struct random_stream *dropout)
 {
     const struct model_layer *own = &layer->model->layer[layer->number];
@@ -302,7 +305,8 @@ static double activated(enum activation_kind kind, double x)
     return kind == ACTIVATION_ELU ? expm1(x) : 0.01 * x;
 }
 
-/* W_0 ((1 + eps) x_i + the sum of the neighbours) + b_0, into y [out], which is zero before. */
+/* Adds W_0 ((1 + eps) x_i + the sum of the neighbours) + b_0 to y [out], which must be zero
+ * before. */
 static void gin_hidden_row(const struct layer *layer, uint32_t i, double *y)
 {
     const struct message_block *block = layer->block;
@@ -319,7 +323,7 @@ static void gin_hidden_row(const struct layer *layer, uint32_t i, double *y)
     memory_free(row);
 }
 
-/* The norm between the two matrices, whose tensors PyG calls nn.norms.0. */
+/* Returns the norm between the two matrices. PyG calls its tensors nn.norms.0. */
 static struct norm_reference gin_norm(const struct layer *layer)
 {
     struct norm_reference norm = {.kind = own_of(layer)->config.inner_norm};
@@ -360,7 +364,7 @@ static double *gin_output(const struct layer *layer, bool by_batch)
     return y;
 }
 
-/* Returns what the layer itself gives, before its tail. */
+/* Returns the output of the layer itself, without its tail. */
 static double *own_output(const struct layer *layer, const struct random_stream *dropout,
                           bool by_batch)
 {
@@ -395,7 +399,7 @@ static double element(const struct input_rows *input, size_t at)
     return (double)((const float *)input->base)[at];
 }
 
-/* What all layers below the last give, side by side or the largest of them. */
+/* Joins the outputs of all layers below the last: side by side, or their maximum. */
 static double *join(const struct model *model, double *const *output, uint32_t rows)
 {
     const int count = model->config.layer_count - 1;
@@ -431,7 +435,7 @@ double *model_reference_logits(const struct model *model, const double *value,
         for (uint32_t c = 0; c < dim; c++)
             x[(size_t)i * dim + c] =
                 element(input, (input->row_index ? input->row_index[i] : i) * input->stride + c);
-    /* output[0] are the features, output[l + 1] what layer l gives. */
+    /* output[0] holds the features, output[l + 1] the output of layer l. */
     double *output[LAYER_COUNT_MAX + 1] = {x}, *joined = NULL;
     uint32_t rows = block[0].source_count;
     for (int number = 0, start = 0; number < model->config.layer_count; number++) {

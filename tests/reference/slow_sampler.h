@@ -1,7 +1,8 @@
 /*
- * slow_sampler - neighbour sampling as one would explain it: no blocks, no tables, no parts.
+ * slow_sampler - samples neighbours in the simplest way: no blocks, no tables, no parts.
  *
- * Known nodes are found by looking at all of them; chosen positions are marked in an array of flags.
+ * It finds known nodes by comparing with all of them, and marks chosen positions in an array of
+ * flags.
  */
 #ifndef TESTS_REFERENCE_SLOW_SAMPLER_H
 #define TESTS_REFERENCE_SLOW_SAMPLER_H
@@ -23,7 +24,7 @@ struct slow_batch {
     uint32_t neighbor[SLOW_EDGES_MAX];
 };
 
-/* Floyd's algorithm with one flag for each position. */
+/* Runs Floyd's algorithm with one flag for each position. */
 static inline void slow_choose(const struct random_stream *stream, uint64_t item, uint32_t length,
                                uint32_t count, bool *chosen)
 {

@@ -15,7 +15,7 @@ static void add_residual(const struct model_layer *layer, const double *weight, 
         }
 }
 
-/* `count` values at a distance of `stride`, to mean 0 and variance 1. */
+/* Scales `count` values, `stride` elements apart, to mean 0 and variance 1. */
 static void center(double *y, size_t stride, uint32_t count)
 {
     double mean = 0, variance = 0;

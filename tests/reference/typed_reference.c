@@ -16,10 +16,11 @@ struct layer {
     int number;
     const struct relation_schema *schema;
     const double *value;
-    const struct relation_block *block; /* of a kind that uses edges */
-    const uint32_t *count;              /* [types]: rows that it gives */
-    double **x;                         /* [types]: rows that it reads */
-    double **start;                     /* likewise, of a kind that reads_start beside them */
+    const struct relation_block *block; /* set if this kind uses edges */
+    const uint32_t *count;              /* [types]: number of output rows */
+    double **x;                         /* [types]: input rows */
+    /* [types]: first input of the run, if this kind has reads_start */
+    double **start;
     const struct random_stream *dropout;
 };
 
@@ -39,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static const double *tensor(const struct l
     return NULL;
 }
 
-/* As PyG writes them in names. */
+/* Writes the name of a type as it appears in PyG's tensor names. */
 static const char *type_key(const struct layer *layer, uint32_t type, char key[RELATION_NAME_SIZE])
 {
     (void)snprintf(key, RELATION_NAME_SIZE, "%s", layer->schema->type_name[type]);
@@ -77,7 +78,7 @@ static const double *source_row(const struct layer *layer, uint32_t r, uint32_t 
            (size_t)layer->block->edges[r].block.neighbor[edge] * in_dim(layer, type);
 }
 
-/* y [out] += weight [out, in] x. */
+/* Adds weight [out, in] x to y [out]. */
 static void multiply(const double *weight, const double *x, uint32_t out, uint32_t in, double *y)
 {
     for (uint32_t o = 0; o < out; o++)
@@ -85,7 +86,7 @@ static void multiply(const double *weight, const double *x, uint32_t out, uint32
             y[o] += weight[(size_t)o * in + c] * x[c];
 }
 
-/* What the neighbours of row i in relation r make together, into a. */
+/* Aggregates the neighbours of row i in relation r into a. */
 static void aggregate(const struct layer *layer, uint32_t r, uint32_t i, double *a)
 {
     const struct message_block *block = &layer->block->edges[r].block;
@@ -198,7 +199,7 @@ static void neighbor_row(const struct layer *layer, uint32_t type, uint32_t i, d
 
 /* --- HGT --- */
 
-/* Keys (0), queries (1) or values (2) of row `row` of a type. */
+/* Computes the key (`which` 0), query (1) or value (2) of row `row` of a type. */
 static void hgt_project(const struct layer *layer, uint32_t type, uint32_t row, uint32_t which,
                         double *out)
 {
@@ -213,7 +214,7 @@ static void hgt_project(const struct layer *layer, uint32_t type, uint32_t row, 
              out);
 }
 
-/* x of one head times its matrix in the relation. */
+/* Returns an element of one head of x after the matrix of the relation. */
 static double hgt_transformed(const struct layer *layer, const char *name, uint32_t r, uint32_t h,
                               const double *x, uint32_t column)
 {
@@ -238,7 +239,8 @@ static double hgt_score(const struct layer *layer, uint32_t r, uint32_t h, const
     return sum * tensor(layer, "convs.%d.p_rel.%s", layer->number, name)[h] / sqrt((double)dim);
 }
 
-/* Sums over all edges to i: of exp(score), or of its share times the values. */
+/* Sums over all edges to i: exp(score) if `out` is NULL, otherwise the values weighted by their
+ * shares. */
 static void hgt_heads(const struct layer *layer, uint32_t type, uint32_t i, double *sum,
                       double *out)
 {
@@ -290,7 +292,7 @@ static void hgt_row(const struct layer *layer, uint32_t type, uint32_t i, double
 
 /* --- GAT by relation --- */
 
-/* What dropout makes of a share; slots are counted over all relations. */
+/* Returns the dropout factor of a share. Slots are numbered over all relations. */
 static double kept_share(const struct layer *layer, uint32_t r, uint32_t edge, uint32_t h)
 {
     uint32_t word[4];
@@ -319,7 +321,7 @@ static struct gat_sizes gat_sizes_of(const struct layer *layer)
     return (struct gat_sizes){heads, channels, heads * channels};
 }
 
-/* The term of a row in head h. */
+/* Returns the term of a row in head h. */
 static double gat_term(const struct layer *layer, const char *key, const char *end, const double *x,
                        uint32_t dim, uint32_t h)
 {
@@ -388,7 +390,7 @@ static double rgat_score(const struct layer *layer, const double *own, const dou
     return exp(sum > 0 ? sum : 0.2 * sum);
 }
 
-/* Sums over all edges to i, as of HGT. */
+/* Sums over all edges to i, like hgt_heads(). */
 static void rgat_heads(const struct layer *layer, uint32_t type, uint32_t i, double *sum, double *y)
 {
     const struct gat_sizes s = gat_sizes_of(layer);
@@ -435,7 +437,7 @@ static void gat_row(const struct layer *layer, uint32_t type, uint32_t i, double
 
 /* --- plain kinds, each relation by itself --- */
 
-/* How many edges of the whole graph each edge of row i of relation r stands for in a sum. */
+/* Returns how many edges of the whole graph each sampled edge of row i represents in a sum. */
 static double edges_for_each(const struct message_block *block, uint32_t i)
 {
     const uint32_t count = block->row_start[i + 1] - block->row_start[i];
@@ -505,7 +507,7 @@ static void le_relation(const struct layer *layer, uint32_t r, uint32_t i, doubl
         y[o] += conv_tensor(layer, r, "lin3.bias")[o];
 }
 
-/* A row through lin_l or lin_r of GATv2. */
+/* Multiplies a row by lin_l or lin_r of GATv2. */
 static void gatv2_project(const struct layer *layer, uint32_t r, bool is_source, const double *x,
                           uint32_t dim, double *p)
 {
@@ -553,7 +555,8 @@ static double inverse_root(double sum)
     return sum > 0 ? 1 / sqrt(sum) : 0;
 }
 
-/* Returns what a source has, with the loop that a relation of a type to itself has. */
+/* Returns the degree or the sum of edge values of a source. If the relation joins a type to
+ * itself, this includes the self-loop. */
 static double source_has(const struct layer *layer, uint32_t r, uint32_t j)
 {
     const struct relation *relation = &layer->schema->relation[r];
@@ -563,7 +566,7 @@ static double source_has(const struct layer *layer, uint32_t r, uint32_t j)
     return edges->source_degree[j] + (relation->source_type == relation->target_type ? 1 : 0);
 }
 
-/* Row i of A x, as GCN has A. */
+/* Computes row i of A x with GCN's A. */
 static void gcn_aggregate(const struct layer *layer, uint32_t r, uint32_t i, double *a)
 {
     const struct relation *relation = &layer->schema->relation[r];
@@ -655,7 +658,7 @@ static void mlp_row(const struct layer *layer, uint32_t type, uint32_t i, double
     multiply(tensor(layer, "%s.weight", name), layer->x[type] + (size_t)i * in, out, in, y);
 }
 
-/* --- behind a layer --- */
+/* --- after a layer --- */
 
 static double kept(const struct layer *layer, const struct random_stream *dropout, uint32_t type,
                    uint32_t row, uint32_t column)
@@ -670,7 +673,7 @@ static double kept(const struct layer *layer, const struct random_stream *dropou
     return draw < dropped ? 0 : 65536 / (65536 - dropped);
 }
 
-/* `count` values at a distance of `stride`, to mean 0 and variance 1. */
+/* Scales `count` values, `stride` elements apart, to mean 0 and variance 1. */
 static void center(double *y, size_t stride, uint32_t count)
 {
     double mean = 0, variance = 0;
@@ -751,7 +754,7 @@ static double *layer_output(const struct layer *layer, uint32_t type,
     return y;
 }
 
-/* What the rows of a type are before the first layer. */
+/* Returns the rows of a type before the first layer, projected if the type has a projection. */
 static double *projected(const struct layer *layer, uint32_t type, const double *x, uint32_t rows)
 {
     const struct model_types *types = &layer->model->config.types;
@@ -781,7 +784,7 @@ static double *copy_of(const double *rows, size_t count)
     return copy;
 }
 
-/* In the place of *rows, what the layers below `number` gave: side by side, or the largest. */
+/* Replaces *rows by the outputs of the layers below `number`: side by side, or their maximum. */
 static void join(const struct model *model, int number, uint32_t count, double *const *kept,
                  double **rows)
 {
@@ -808,7 +811,7 @@ double *typed_reference_logits(const struct model *model, const double *value,
 {
     const struct relation_schema *schema = &model->config.types.schema;
     double *rows[RELATION_TYPE_COUNT_MAX], *next[RELATION_TYPE_COUNT_MAX];
-    double *kept[LAYER_COUNT_MAX] = {NULL}; /* of the target type, for jumping knowledge */
+    double *kept[LAYER_COUNT_MAX] = {NULL}; /* rows of the target type, for jumping knowledge */
     const uint32_t target = model->config.types.target_type;
     double *start[RELATION_TYPE_COUNT_MAX] = {NULL};
     struct layer layer = {.model = model,

@@ -1,4 +1,5 @@
-/* bilinear - s W t + b, as torch.nn.Bilinear(dim, dim, outputs), whose names and first values the parameters have. */
+/* bilinear - s W t + b, as torch.nn.Bilinear(dim, dim, outputs). The parameters have the names
+ * and initial values of torch. */
 #include "common/nn/links/decoder.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ static int parameters(uint32_t dim, uint32_t outputs, uint32_t relations,
     return 2;
 }
 
-/* Adds of a source s W, of a target W t. */
+/* Adds s W for a source, or W t for a target. */
 static void multiply(const float *weight, enum pair_end end, const float *row, size_t dim,
                      float *out)
 {

@@ -1,10 +1,10 @@
 /*
- * concat - two linear layers with ReLU between them over the rows of both ends, side by side: the usual head for labels of edges
- * (DGL's MLPPredictor with a hidden layer).
+ * concat - two linear layers with ReLU between them, over the rows of both ends side by side. This
+ * is the usual head for edge labels (DGL's MLPPredictor with a hidden layer).
  *
  *   h = relu(W1 [s, t] + b1) [dim]      scores = W2 h + b2
  *
- * A query is what one end has of W1's product.
+ * A query is the contribution of one end to the product of W1.
  */
 #include "common/nn/links/hidden_outputs.h"
 
@@ -17,7 +17,7 @@ static int parameters(uint32_t dim, uint32_t outputs, uint32_t relations,
     return hidden_outputs_parameters(dim, 2 * dim, outputs, out);
 }
 
-/* Where the columns of an end, or of the other one, are in row `i` of W1. */
+/* Return where the columns of this end, or of the other end, begin in row `i` of W1. */
 static size_t own_columns(const struct decoder *decoder, enum pair_end end, size_t i)
 {
     return (2 * i + (end == PAIR_TARGET)) * decoder->dim;
@@ -57,7 +57,8 @@ static void score(const struct decoder *decoder, enum pair_end end, const float 
     }
 }
 
-/* Keeps the gradient of the hidden row, before its bias. */
+/* Computes the gradients and keeps the gradient of the hidden row, before its bias, for each
+ * pair. */
 static void score_back(const struct decoder_back *back, const uint32_t *index, size_t count,
                        float *scratch)
 {

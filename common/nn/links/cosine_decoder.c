@@ -1,6 +1,6 @@
 /*
- * cosine - the inner product of the two rows at length 1. A row shorter than 1e-8 counts as one of that length, as in torch's
- * cosine_similarity.
+ * cosine - the inner product of the two rows scaled to length 1. A row shorter than 1e-8 is divided
+ * by 1e-8, as in torch's cosine_similarity.
  *
  *   c = s . t / (|s| |t|)      dc/ds = t / (|s| |t|) - c s / |s|^2, and likewise for t
  */
@@ -36,7 +36,7 @@ static void score(const struct decoder *decoder, enum pair_end end, const float 
         out[i] /= length_of(other + (index ? index[i] : i) * decoder->dim, decoder->dim);
 }
 
-/* The tables' form has more. NOLINTBEGIN(readability-non-const-parameter) */
+/* The functions of the table take more arguments. NOLINTBEGIN(readability-non-const-parameter) */
 static void score_back(const struct decoder_back *back, const uint32_t *index, size_t count,
                        float *scratch)
 {
@@ -75,7 +75,8 @@ static void prepare_back(const struct decoder *decoder, enum pair_end end, uint3
     (void)end;
     (void)relation;
     (void)parameter_gradient;
-    /* How far the gradient points along the row. NOLINTNEXTLINE(readability-suspicious-call-argument) */
+    /* Computes how far the gradient points along the row.
+     * NOLINTNEXTLINE(readability-suspicious-call-argument) */
     decoder_dots(row, query_gradient, NULL, dim, 1, &along);
     memset(row_gradient, 0, dim * sizeof *row_gradient);
     decoder_add_scaled(row_gradient, query_gradient, 1 / length, dim);

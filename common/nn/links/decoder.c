@@ -60,7 +60,7 @@ bool decoder_is_sloped(const float *gradient, size_t count)
     return is_any;
 }
 
-/* The table's form has scratch. NOLINTBEGIN(readability-non-const-parameter) */
+/* The functions of the table have scratch. NOLINTBEGIN(readability-non-const-parameter) */
 void decoder_query_dots(const struct decoder *decoder, enum pair_end end, const float *query,
                         const float *other, const uint32_t *index, size_t count, float *score,
                         float *scratch)
@@ -72,7 +72,8 @@ void decoder_query_dots(const struct decoder *decoder, enum pair_end end, const 
         dots(query, other, index, dim, count, score);
         return;
     }
-    for (size_t i = 0; i < count; i++) /* the queries stand in a matrix of their own */
+    /* the queries are the rows of a matrix, one for each output */
+    for (size_t i = 0; i < count; i++)
         dots(other + (index ? index[i] : i) * dim, query, NULL, dim, decoder->outputs,
              score + i * decoder->outputs);
 }

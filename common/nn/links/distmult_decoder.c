@@ -1,10 +1,11 @@
 /*
- * distmult - the sum over columns of s w t (Yang et al. 2015, "Embedding entities and relations for learning and inference
- * in knowledge bases"), as PyG's DistMult, whose name and first values the weights have.
+ * distmult - the sum over columns of s w t (Yang et al. 2015, "Embedding entities and relations for
+ * learning and inference in knowledge bases"), as PyG's DistMult. The weights have PyG's name and
+ * initial values.
  *
- * The rows of rel_emb are relations: one for each type that edges have, and of each one for each
- * output. Their first values
- * are Xavier uniform. If all were 1, relations would begin alike and with one sign, and would hardly part.
+ * The rows of rel_emb are relations: one row for each relation of the edges and each output. Their
+ * initial values are Xavier uniform. If all values began at 1, all relations would begin equal and
+ * would hardly diverge.
  */
 #include "common/nn/layers/layer.h"
 #include "common/nn/links/decoder.h"

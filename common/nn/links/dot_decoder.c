@@ -1,4 +1,5 @@
-/* dot - the inner product of the two rows, as in the graph autoencoder (Kipf and Welling 2016) and PyG's InnerProductDecoder. */
+/* dot - the inner product of the two rows, as in the graph autoencoder (Kipf and Welling 2016)
+ * and PyG's InnerProductDecoder. */
 #include "common/nn/links/decoder.h"
 
 const struct decoder_type dot_decoder = {.name = "dot",

@@ -1,8 +1,9 @@
 /*
- * link_lists - how a pair of nodes gets a score, and what is learnt of scores: one row each.
+ * link_lists - the ways to score a pair of nodes and the losses of those scores, one row each.
  *
- * ROW(number, name, help): the number in this program, the name in the settings (train-step.decoder, train-step.link_loss);
- * a decoder is <name>_decoder in <name>_decoder.c. The help becomes that of the setting.
+ * ROW(number, name, help): `number` is the constant in this program, `name` the value of the
+ * setting (train-step.decoder, train-step.link_loss). A decoder is <name>_decoder in
+ * <name>_decoder.c. `help` becomes the help of the setting.
  */
 #ifndef COMMON_NN_LINKS_LINK_LISTS_H
 #define COMMON_NN_LINKS_LINK_LISTS_H
@@ -50,11 +51,11 @@ enum link_loss_kind { LINK_LOSS_LIST(LINK_LOSS_NUMBER) LINK_LOSS_COUNT };
 #undef LINK_LOSS_NUMBER
 
 #define CORRUPT_NUMBER(number, name, help) number,
-/* Which end the negatives of an edge have another of (Bordes et al. 2013 call them corrupted). */
+/* The end of an edge that its negatives replace. Bordes et al. 2013 call it the corrupted end. */
 enum corrupted_end { CORRUPT_LIST(CORRUPT_NUMBER) CORRUPT_COUNT };
 #undef CORRUPT_NUMBER
 
-/* Whether it is the source, of edge `i` of a batch. */
+/* Returns whether the negatives of edge `i` of a batch replace its source. */
 static inline bool corrupts_source(enum corrupted_end corrupt, uint64_t i)
 {
     return corrupt == CORRUPT_SOURCE || (corrupt == CORRUPT_BOTH && i % 2 == 1);

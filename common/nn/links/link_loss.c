@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* log(1 + exp(x)), for any x. expf, logf and log1pf give the same bits on all processors, unlike exp (multi_label.c). */
+/* Returns log(1 + exp(x)) for any x. expf, logf and log1pf give the same bits on all processors;
+ * exp does not (multi_label.c). */
 static double soft_plus(float x)
 {
     return (x > 0 ? (double)x : 0) + (double)log1pf(expf(-fabsf(x)));
@@ -37,7 +38,7 @@ static struct loss_result margin_loss(double margin, const float *score, uint32_
     struct loss_result result = {.label_count = count};
     const float share = (float)(1 / (double)count);
     for (uint32_t i = 0; i < positives; i++) {
-        uint32_t within = 0; /* negatives that are too near */
+        uint32_t within = 0; /* negatives within the margin */
         for (uint32_t k = 0; k < negatives; k++) {
             const uint64_t at = positives + (uint64_t)i * negatives + k;
             const double off = margin - (double)score[i] + (double)score[at];
@@ -72,7 +73,7 @@ static struct loss_result softmax_loss(const float *score, uint32_t positives, u
             const float share = expf(others[k] - most);
             sum += (double)share;
             if (slope)
-                slope[k] = share; /* to be divided by their sum */
+                slope[k] = share; /* divided by their sum below */
         }
         result.sum += (double)logf((float)sum) + (double)most - (double)score[i];
         result.correct_count += is_first;

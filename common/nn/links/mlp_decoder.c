@@ -1,10 +1,10 @@
 /*
- * mlp - two linear layers with ReLU between them over the products of the columns, as the LinkPredictor of OGB's examples, whose
- * names the tensors have:
+ * mlp - two linear layers with ReLU between them, over the products of the columns, as the
+ * LinkPredictor of OGB's examples. The tensors have its names.
  *
  *   h = relu(W1 (s t) + b1) [dim]      scores = W2 h + b2
  *
- * A pair of 0 products has the slope 0 at ReLU's bend, as torch.
+ * The slope of ReLU at 0 is 0, as in torch.
  */
 #include "common/nn/links/hidden_outputs.h"
 
@@ -17,7 +17,7 @@ static int parameters(uint32_t dim, uint32_t outputs, uint32_t relations,
     return hidden_outputs_parameters(dim, dim, outputs, out);
 }
 
-/* The products of columns and the hidden row, both [dim]. */
+/* Computes the products of columns and the hidden row, both [dim]. */
 static void hide(const struct decoder *decoder, const float *query, const float *other,
                  float *product, float *hidden)
 {
@@ -40,7 +40,8 @@ static void score(const struct decoder *decoder, enum pair_end end, const float 
     }
 }
 
-/* Of one pair, but for the query. Writes `kept`: W1^T of the gradient of the hidden row, of which both ends have their share. */
+/* Computes the gradients of one pair, except that of the query. Writes `kept`: W1^T times the
+ * gradient of the hidden row, from which the gradients of both ends follow. */
 static void back_of_pair(const struct decoder_back *back, const float *other, const float *gradient,
                          float *kept, float *scratch)
 {

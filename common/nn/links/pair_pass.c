@@ -7,14 +7,14 @@
 
 enum { ROWS_AT_A_TIME = 16, SHARED_LEAST = 16, SHARED_ROWS = 64 };
 
-/* ---- which pairs ------------------------------------------------------------------------------ */
+/* ---- which pairs ---- */
 
 static uint32_t relation_of(const struct pair_rows *pairs, size_t positive)
 {
     return pairs->relation ? pairs->relation[positive] : 0;
 }
 
-/* The end that a positive and its negatives share. */
+/* Returns the end that a positive and its negatives share. */
 static enum pair_end shared_end(const struct pair_rows *pairs, size_t positive)
 {
     return corrupts_source(pairs->corrupt, positive) ? PAIR_TARGET : PAIR_SOURCE;
@@ -26,7 +26,7 @@ static uint32_t shared_row(const struct pair_rows *pairs, size_t positive)
                                                       : pairs->target[positive];
 }
 
-/* The other end of a positive itself, which its row is read by. */
+/* Returns a pointer to the row index of the other end of a positive. */
 static const uint32_t *other_of(const struct pair_rows *pairs, size_t positive)
 {
     return shared_end(pairs, positive) == PAIR_SOURCE ? &pairs->target[positive]
@@ -64,7 +64,7 @@ static bool is_product(const struct decoder *decoder, const struct pair_rows *pa
     return pairs->shares_negatives && decoder->type->is_product && decoder->outputs == 1;
 }
 
-/* The rows of the shared negatives, one behind the other. */
+/* Copies the rows of the shared negatives next to each other. */
 static enum error_code gather_shared(const struct decoder *decoder, const struct pair_rows *pairs,
                                      struct arena *arena, float **out, struct error *err)
 {
@@ -77,14 +77,14 @@ static enum error_code gather_shared(const struct decoder *decoder, const struct
     return rc;
 }
 
-/* ---- scores ----------------------------------------------------------------------------------- */
+/* ---- scores ---- */
 
 struct scoring {
     const struct decoder *decoder;
     const struct pair_rows *pairs;
     float *room; /* [threads, query and scratch] */
     float *score;
-    float *shared, *query; /* of a product: [negatives, dim], [positives, dim] */
+    float *shared, *query; /* for a product: [negatives, dim] and [positives, dim] */
 };
 
 static size_t room_of(const struct decoder *decoder)
@@ -108,7 +108,7 @@ static void score_positive(void *context, int64_t i, int thread)
                          pairs->negatives_each, scoring->score + first * outputs, scratch);
 }
 
-/* SHARED_ROWS positives with shared negatives. */
+/* Computes the scores of SHARED_ROWS positives with the shared negatives. */
 static void score_tile(void *context, int64_t tile, int thread)
 {
     const struct scoring *s = context;
@@ -159,9 +159,9 @@ enum error_code pair_pass_scores(const struct decoder *decoder, const struct pai
 
 /* NOLINTEND(readability-non-const-parameter) */
 
-/* ---- the way back ----------------------------------------------------------------------------- */
+/* ---- the backward pass ---- */
 
-/* Pairs by row: those of row r are item[start[r] .. start[r + 1]), in their order. */
+/* The pairs sorted by row: those of row r are item[start[r] .. start[r + 1]), in their order. */
 struct pair_lists {
     uint32_t *start; /* [rows + 1] */
     uint32_t *item;
@@ -171,20 +171,22 @@ struct way_back {
     const struct decoder *decoder;
     const struct pair_rows *pairs;
     const float *score_gradient;
-    struct partial_sums sums; /* of the parameters, one behind the other */
+    struct partial_sums sums; /* of the gradients of the parameters, one after the other */
     size_t parameter_first[DECODER_PARAMETER_COUNT_MAX + 1];
     int parameter_count;
-    float *query;           /* [positives, decoder_query()] */
-    float *shared_gradient; /* [positives, dim]: of the rows that queries are made of */
-    float *kept;            /* [pairs, dim] of a decoder that keeps rows */
-    float *room;            /* [threads, gradient of a query and scratch] */
+    float *query; /* [positives, decoder_query()] */
+    /* [positives, dim]: gradients of the rows that queries are computed from */
+    float *shared_gradient;
+    float *kept; /* [pairs, dim] if the decoder keeps rows */
+    float *room; /* [threads, gradient of a query and scratch] */
     struct pair_lists shared, other;
     float *row_gradient;
-    float *negative, *negative_gradient; /* of a product: [negatives, dim] */
+    float *negative, *negative_gradient; /* for a product: [negatives, dim] */
     float *of_negatives;                 /* [threads, rows of a tile, dim]: gradients of queries */
 };
 
-/* `of_negatives`: what the query gets from shared negatives; NULL: they are not shared. */
+/* Computes the gradients of a positive. `of_negatives` is the gradient that the query gets from
+ * shared negatives; NULL: negatives are not shared. */
 static void back_of_positive(const struct way_back *w, size_t i, const float *of_negatives,
                              float *const *parameter, float *room)
 {
@@ -240,7 +242,7 @@ static void back_of_tile(void *context, const struct partial_sums_tile *tile)
                          parameter, room);
 }
 
-/* SHARED_ROWS shared negatives, from all queries. */
+/* Computes the gradients of SHARED_ROWS shared negatives, from all queries. */
 static void back_of_shared(void *context, int64_t tile, int thread)
 {
     const struct way_back *w = context;
@@ -343,7 +345,7 @@ static enum error_code make_room(struct way_back *w, size_t pair_count, int thre
     return rc == ERROR_NONE ? arena_new(arena, &w->other.item, pair_count, what, err) : rc;
 }
 
-/* What products want. */
+/* Allocates what the matrix products need. */
 static enum error_code make_shared_room(struct way_back *w, int threads, struct arena *arena,
                                         struct error *err)
 {
@@ -378,7 +380,7 @@ enum error_code pair_pass_backward(const struct decoder *decoder, const struct p
                          .score_gradient = score_gradient,
                          .row_gradient = row_gradient};
     const bool by_product = is_product(decoder, pairs);
-    const size_t pair_count = /* where memory is counted, the most */
+    const size_t pair_count = /* where memory is only counted, the larger number */
         by_product && !arena->counts ? pairs->positive_count + (size_t)pairs->negatives_each
                                      : pairs->positive_count * (1 + (size_t)pairs->negatives_each);
     find_parameters(&w);
@@ -388,7 +390,8 @@ enum error_code pair_pass_backward(const struct decoder *decoder, const struct p
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     fill_lists(&w.shared, pairs, pairs->positive_count, row_of_shared);
-    fill_lists(&w.other, pairs, pair_count, row_of_other); /* of shared negatives the first ones */
+    /* if all positives share their negatives, this lists only those of the first positive */
+    fill_lists(&w.other, pairs, pair_count, row_of_other);
     partial_sums_run(&w.sums, pool, back_of_tile, &w);
     if (by_product)
         thread_pool_run(pool, ((int64_t)pairs->negatives_each + SHARED_ROWS - 1) / SHARED_ROWS,

@@ -6,7 +6,7 @@
 #include "common/nn/operators/aggregation_max.h"
 #include "common/nn/operators/aggregation_walk.h"
 
-enum { SUMS_AHEAD = 2 }; /* rows of sums asked for ahead of use */
+enum { SUMS_AHEAD = 2 }; /* how many rows of sums ahead are prefetched */
 
 CPU_INLINE void add_row(float *restrict sum, const struct input_rows *input,
                         enum precision precision, uint32_t row, const float *scale, uint32_t dim)
@@ -32,7 +32,7 @@ CPU_INLINE void add_four_rows(float *restrict sum, const struct walk *walk, cons
                         float_row(input, row[2]), float_row(input, row[3]), walk->dim);
 }
 
-/* Adds the rows of the neighbours of i as they are. */
+/* Adds the rows of the neighbours of i without factors. */
 CPU_INLINE void add_neighbors(const struct walk *walk, uint32_t i, float *restrict sum)
 {
     const uint32_t *neighbor = walk->block->neighbor;
@@ -49,7 +49,7 @@ CPU_INLINE void add_neighbors(const struct walk *walk, uint32_t i, float *restri
     }
 }
 
-/* The same with a factor for each source, and without i itself where it stands apart. */
+/* Adds the rows with a factor for each source. Skips i itself if self_scale replaces self-loops. */
 CPU_INLINE void add_scaled_neighbors(const struct walk *walk, uint32_t i, float *restrict sum)
 {
     const struct aggregation *aggregation = walk->aggregation;
@@ -62,7 +62,7 @@ CPU_INLINE void add_scaled_neighbors(const struct walk *walk, uint32_t i, float 
     }
 }
 
-/* The same with a factor for each edge. */
+/* Adds the rows with a factor for each edge. */
 CPU_INLINE void add_valued_neighbors(const struct walk *walk, uint32_t i, float *restrict sum)
 {
     const struct aggregation *aggregation = walk->aggregation;
@@ -86,7 +86,7 @@ CPU_INLINE void add_all_neighbors(const struct walk *walk, uint32_t i, float *re
         add_scaled_neighbors(walk, i, sum);
 }
 
-/* The row of destination i, but for a second half. */
+/* Computes the row of destination i, without a second half. */
 CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *restrict sum)
 {
     const struct aggregation *aggregation = walk->aggregation;
@@ -158,7 +158,7 @@ void aggregation_forward(const struct aggregation *aggregation, const struct mes
         gather_floats(aggregation, block, input, dim, first, end, out);
 }
 
-/* The gradients of the destinations that hear from j. */
+/* Adds the gradients of the destinations that have j as a neighbour. */
 CPU_INLINE void add_destinations_of(const struct aggregation *aggregation,
                                     const struct transposed_edges *edges, const float *gradient,
                                     uint32_t dim, uint32_t j, float *restrict sum)
@@ -204,7 +204,8 @@ void aggregation_add(const struct aggregation *aggregation, const struct message
 {
     struct aggregation part = *aggregation;
     must(input->precision == PRECISION_FP32);
-    part.skip_self_loops = false; /* i is no position among these sources */
+    /* i is not an index of these sources, so the caller leaves out self-loops */
+    part.skip_self_loops = false;
     if (aggregation->greatest)
         aggregation_max_add(aggregation, block, input, dim, first, end, sum);
     else

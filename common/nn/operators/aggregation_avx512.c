@@ -1,13 +1,15 @@
 /*
- * Sums in registers. Plain loops load and store the sum for every few rows that are added to it, which takes
- * longer than the rows themselves when those come from a cache. Here the sums of a block of columns stay in
- * registers over all edges of a row, and are stored once. Wider rows take several blocks one after the
- * other, each of which asks ahead for its own columns: a hub's rows do not stay in any cache until the next.
+ * Keeps sums in registers. Plain loops load and store the sum for every few rows that they add; if
+ * the rows come from a cache, this takes longer than reading the rows. Here the sums of a block of
+ * columns stay in registers over all edges of a row and are stored once. Wide rows take several
+ * blocks, one after the other. Each block prefetches its own columns, because no cache holds the
+ * rows of a hub until the next block.
  *
- * Columns that do not fill the last vector have it begin earlier: it overlaps the one before, and both hold
- * the same sums. A mask instead would have loads reach for a cache line beyond the row, which nobody asked
- * for. Compilers keep sums in registers only when each is a variable of its own, hence the macros, and find
- * room for addresses only when each number of vectors has a function of its own.
+ * If the columns do not fill the last vector, the vector begins earlier and overlaps the one
+ * before; both hold the same sums. With a mask, loads would touch a cache line beyond the row,
+ * which was not prefetched. Compilers keep sums in registers only if each sum is a variable of its
+ * own, hence the macros. They have registers left for addresses only if each number of vectors has
+ * its own function.
  */
 #include "common/nn/operators/aggregation_avx512.h"
 
@@ -22,17 +24,17 @@ enum {
     LANES = AGGREGATION_AVX512_DIM_MIN,
     BLOCK_VECTORS = 16,
     SMALL_BLOCK_VECTORS = 8,
-    EDGES_AHEAD = 12 /* that gradients are asked for */
+    EDGES_AHEAD = 12 /* how far ahead gradients are prefetched */
 };
 
 #define AVX512_INLINE CPU_AVX512_CODE CPU_INLINE
 
-/* Columns that are summed at once: BLOCK_VECTORS vectors, or at most SMALL_BLOCK_VECTORS. */
+/* Columns that are summed together: BLOCK_VECTORS vectors, or at most SMALL_BLOCK_VECTORS. */
 struct columns {
     size_t first, count;
 };
 
-/* The block from `first` on. */
+/* Returns the block of columns that begins at `first`. */
 CPU_INLINE struct columns next_columns(size_t dim, size_t first)
 {
     const size_t left = dim - first;
@@ -55,7 +57,8 @@ AVX512_INLINE __m512 load(enum precision precision, const void *row, size_t colu
                                        : _mm512_loadu_ps((const float *)row + column);
 }
 
-/* Each DO(i) asks whether there is a vector i of `vectors`, a constant. */
+/* Each DO(i) tests whether vector i exists, i < `vectors`; the compiler removes the test because
+ * `vectors` is a constant. */
 #define EACH_VECTOR(DO)                                                                            \
     DO(0)                                                                                          \
     DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
@@ -69,7 +72,7 @@ AVX512_INLINE __m512 load(enum precision precision, const void *row, size_t colu
     if ((i) < vectors)                                                                             \
         _mm512_storeu_ps(out + COLUMN(i), sum##i);
 
-/* The same walk over some columns. */
+/* Returns the same walk restricted to some columns. */
 CPU_INLINE struct walk walk_over(const struct walk *walk, enum precision precision,
                                  struct columns columns)
 {
@@ -80,8 +83,8 @@ CPU_INLINE struct walk walk_over(const struct walk *walk, enum precision precisi
     return part;
 }
 
-/* Sums of some columns of the row of a destination. Times 1 is as good as not at all, to the bit. `valued`, a constant:
- * there are edge values. */
+/* Sums some columns of the row of a destination. Multiplying by 1 does not change a bit, so rows
+ * without factors need no code of their own. `valued`, a constant: there are edge values. */
 AVX512_INLINE void sum_columns(const struct walk *whole, enum precision precision,
                                struct columns columns, uint32_t destination, float *out,
                                const size_t vectors, const bool valued)
@@ -122,10 +125,10 @@ struct transposing {
     const struct transposed_edges *edges;
     const float *gradient;
     size_t dim, width;
-    uint32_t edge_end; /* of all sources that are summed */
+    uint32_t edge_end; /* the end of the edges of all sources that are summed */
 };
 
-/* The same for the row of a source. */
+/* Sums some columns of the row of a source. */
 AVX512_INLINE void sum_source_columns(const struct transposing *transposing, struct columns columns,
                                       uint32_t source, float *out, const size_t vectors,
                                       const bool valued)
@@ -164,7 +167,8 @@ AVX512_INLINE void sum_source_columns(const struct transposing *transposing, str
     EACH_VECTOR(STORE)
 }
 
-/* What is known of a sum beforehand, apart from the number of vectors. */
+/* These macros make a function for each case that is known at compile time, apart from the
+ * number of vectors. */
 #define DESTINATION_KERNEL(name, precision, vectors, valued)                                       \
     CPU_AVX512_CODE static void name##_##vectors(const struct walk *walk, struct columns columns,  \
                                                  uint32_t destination, float *out)                 \
@@ -201,7 +205,7 @@ typedef void sum_kernel(const struct walk *walk, struct columns columns, uint32_
 typedef void source_kernel(const struct transposing *transposing, struct columns columns,
                            uint32_t source, float *out);
 
-/* By the number of vectors; each without edge values and with them. */
+/* Indexed by the number of vectors; each pair is without and with edge values. */
 static const struct kernels {
     sum_kernel *sum_floats[2], *sum_bf16[2];
     source_kernel *sum_sources[2];
@@ -212,7 +216,7 @@ CPU_INLINE const struct kernels *kernels_for(struct columns columns)
     return &kernels[(columns.count + LANES - 1) / LANES];
 }
 
-/* The row of destination i, but for a second half. */
+/* Computes the row of destination i, without a second half. */
 CPU_INLINE void sum_row(const struct walk *walk, uint32_t i, float *out)
 {
     const bool valued = walk->aggregation->edge_value != NULL;

@@ -1,10 +1,11 @@
-/* aggregation_avx512 - aggregation.h where the processor has AVX-512: the same bits, with sums that stay in registers. */
+/* aggregation_avx512 - aggregation.h for processors with AVX-512. It gives the same bits, and
+ * keeps the sums in registers. */
 #ifndef COMMON_NN_OPERATORS_AGGREGATION_AVX512_H
 #define COMMON_NN_OPERATORS_AGGREGATION_AVX512_H
 
 #include "common/nn/operators/aggregation.h"
 
-/* One vector: for narrower rows there is no code here. */
+/* The size of one vector in floats. Narrower rows have no code here. */
 enum { AGGREGATION_AVX512_DIM_MIN = 16 };
 
 void aggregation_forward_avx512(const struct aggregation *aggregation,

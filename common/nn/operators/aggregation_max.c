@@ -3,10 +3,11 @@
 #include "common/math/vector.h"
 #include "common/nn/operators/aggregation_walk.h"
 
-/* No edge: of a destination that has none. */
+/* Marks a destination that has no edge. */
 static const uint32_t none = UINT32_MAX;
 
-/* Of equals the first stays. What is no number comes in and stays, to be noticed at the loss. */
+/* Keeps the first of equal values. A NaN replaces the maximum and stays, so that the loss
+ * becomes NaN and the error is noticed. */
 CPU_INLINE void take_greater(float *restrict most, uint32_t *restrict greatest,
                              const float *restrict x, float scale, uint32_t edge, uint32_t dim)
 {
@@ -29,7 +30,7 @@ CPU_INLINE void take_greater_bf16(float *restrict most, uint32_t *restrict great
     }
 }
 
-/* The row of destination i, but for a second half. */
+/* Computes the row of destination i, without a second half. */
 CPU_INLINE void find_greatest(const struct walk *walk, uint32_t i, float *restrict most)
 {
     const struct aggregation *aggregation = walk->aggregation;
@@ -121,7 +122,7 @@ void aggregation_max_add(const struct aggregation *aggregation, const struct mes
     add_greatest_floats(aggregation, block, input, dim, first, end, most);
 }
 
-/* Where edge e was the greatest, its gradient goes through. */
+/* Adds the gradient in the columns in which edge e had the maximum. */
 CPU_INLINE void add_where_greatest(float *restrict sum, const float *restrict gradient,
                                    const uint32_t *restrict greatest, uint32_t edge, float scale,
                                    uint32_t dim)

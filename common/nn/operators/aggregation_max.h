@@ -1,14 +1,17 @@
-/* aggregation_max - aggregation.h where the greatest of the neighbours' rows stands for their sum. */
+/* aggregation_max - aggregation.h with the maximum of the neighbours' rows in place of their
+ * sum. */
 #ifndef COMMON_NN_OPERATORS_AGGREGATION_MAX_H
 #define COMMON_NN_OPERATORS_AGGREGATION_MAX_H
 
 #include "common/nn/operators/aggregation.h"
 
-/* As aggregation_forward() and aggregation_backward(), of an aggregation with `greatest`. */
+/* Work like aggregation_forward() and aggregation_backward(), for an aggregation with
+ * `greatest`. */
 void aggregation_max_forward(const struct aggregation *aggregation,
                              const struct message_block *block, const struct input_rows *input,
                              uint32_t dim, uint32_t first, uint32_t end, float *scratch, void *out);
-/* As aggregation_add(): the greatest so far, without which edge that is. */
+/* Works like aggregation_add(), but keeps the maximum so far. It does not record the winning
+ * edge. */
 void aggregation_max_add(const struct aggregation *aggregation, const struct message_block *block,
                          const struct input_rows *input, uint32_t dim, uint32_t first, uint32_t end,
                          float *most);

@@ -1,7 +1,7 @@
 /*
- * aggregation_walk - the rows that a gather reads, in order, and asking for them ahead of use.
+ * aggregation_walk - visits the rows that a gather reads, in order, and prefetches them.
  *
- * Shared by the forms that the gather has for several instruction sets.
+ * The gather has one form for each instruction set; all forms share this walk.
  */
 #ifndef COMMON_NN_OPERATORS_AGGREGATION_WALK_H
 #define COMMON_NN_OPERATORS_AGGREGATION_WALK_H
@@ -9,7 +9,7 @@
 #include "common/math/vector.h"
 #include "common/nn/operators/aggregation.h"
 
-/* The factor of edge e from source j, of an aggregation with edge values. */
+/* Returns the factor of edge e from source j, for an aggregation with edge values. */
 CPU_INLINE float aggregation_edge_scale(const struct aggregation *aggregation, uint32_t e,
                                         uint32_t j)
 {
@@ -17,8 +17,9 @@ CPU_INLINE float aggregation_edge_scale(const struct aggregation *aggregation, u
     return aggregation->source_scale ? aggregation->source_scale[j] * value : value;
 }
 
-/* How far ahead of use rows are asked for: soon enough to hide memory, not so soon that they leave the cache
- * again. Counted in edges, so that rows of few neighbours and hubs are served alike. */
+/* The prefetch distances: far enough ahead to hide the latency of memory, near enough that rows
+ * are not evicted from the cache before use. They count edges rather than destinations, so that
+ * they suit both hubs and destinations with few neighbours. */
 enum { BYTES_FAR = 40960, BYTES_NEAR = 4800, ROWS_FAR = 8, ROWS_NEAR = 1, EDGES_INDEX = 32 };
 
 CPU_INLINE uint32_t edges_in(uint32_t bytes, size_t row_bytes)
@@ -49,13 +50,14 @@ CPU_INLINE const void *any_row(const struct input_rows *input, enum precision pr
     return float_row(input, row);
 }
 
-/* A walk over the edges of some rows in order, which asks for rows ahead of it. */
+/* Visits the edges of some rows in order and prefetches rows ahead of use. */
 struct walk {
     const struct aggregation *aggregation;
     const struct message_block *block;
     struct input_rows input;
-    enum precision precision; /* a constant where it is used */
-    uint32_t dim, end;        /* destinations end there, and edges at edge_end */
+    enum precision precision; /* constant at each call, so the compiler specialises */
+    /* the walk ends before these: `end` for destinations, edge_end for edges */
+    uint32_t dim, end;
     uint32_t edge_end, far, near;
     size_t row_bytes;
 };
@@ -69,7 +71,7 @@ CPU_INLINE void ask_for_row(const struct walk *walk, uint32_t row, bool far)
         vector_prefetch(at, walk->row_bytes);
 }
 
-/* Where a row lies has to be known before the row can be asked for. */
+/* Prefetches the index of a row, which must be known before the row itself can be prefetched. */
 CPU_INLINE void ask_for_index(const struct walk *walk, uint32_t edge)
 {
     if (walk->input.row_index)
@@ -88,7 +90,8 @@ CPU_INLINE void ask_ahead(const struct walk *walk, uint32_t edge)
         ask_for_row(walk, neighbor[walk->near], false);
 }
 
-/* What follows the row of destination i itself, where it is one of those. */
+/* Prefetches the own rows of the destinations that come after i, if destinations are sources
+ * too. */
 CPU_INLINE void ask_for_own_rows(const struct walk *walk, uint32_t i)
 {
     if (walk->block->is_bipartite)
@@ -121,7 +124,7 @@ CPU_INLINE struct walk start_walk(const struct aggregation *aggregation,
     return walk;
 }
 
-/* The row of destination i from its sum, rounded, and what lies behind it. */
+/* Rounds the sum of destination i into its row, and appends the own row and the padding. */
 CPU_INLINE void finish_bf16(const struct walk *walk, uint32_t i, const float *restrict sum,
                             bf16 *restrict out)
 {

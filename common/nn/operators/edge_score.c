@@ -8,7 +8,7 @@ static float leaky(float x)
     return x > 0 ? x : EDGE_SCORE_SLOPE * x;
 }
 
-/* What is under the slope: for slot `at` of all, from source j to destination i. */
+/* Returns the argument of leaky() for slot `at`, from source j to destination i. */
 static inline float sum_of_terms(float source, float destination, const float *edge, size_t at)
 {
     const float sum = source + destination;

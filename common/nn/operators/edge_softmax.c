@@ -2,14 +2,15 @@
 
 #include "common/math/vector_exp.h"
 
-/* Less than e^x shows: what replaced slots get before they are set to 0. */
+/* The value of replaced slots until they are set to 0: so low that e^x is negligible. */
 static const float lowest = -100;
 
-/* Heads side by side: they lie together, and each has sums of its own. */
+/* Heads are processed side by side because their values are adjacent; each head has its own
+ * sums. */
 enum { HEADS_AT_ONCE = 16 };
 
-/* value [slots of i, of heads], of which `count` heads are done, minus the greatest of each. A NaN among the scores makes
- * every share NaN, and is noticed at the loss. */
+/* Subtracts the maximum of each head from value [slots of i, heads], for `count` heads. A NaN
+ * among the scores makes every share NaN, so it is noticed at the loss. */
 CPU_INLINE void subtract_greatest(const struct message_block *block, uint32_t i, const size_t heads,
                                   const size_t count, float *restrict value)
 {
@@ -32,7 +33,7 @@ CPU_INLINE void subtract_greatest(const struct message_block *block, uint32_t i,
                                        : value[k * heads + h] - most[h];
 }
 
-/* From exponentials to shares. */
+/* Divides exponentials by their sum, which gives the shares. */
 CPU_INLINE void divide_by_sum(const struct message_block *block, uint32_t i, const size_t heads,
                               const size_t count, float *restrict value)
 {
@@ -60,7 +61,8 @@ CPU_INLINE size_t heads_from(size_t first, const size_t heads)
     return heads - first < HEADS_AT_ONCE ? heads - first : HEADS_AT_ONCE;
 }
 
-/* Rows are done some at a time: their exponentials in one loop, while they are in the first cache. */
+/* Processes a few rows at a time: one loop computes their exponentials while the rows are in the
+ * first-level cache. */
 CPU_INLINE void softmax_rows(const struct message_block *block, uint32_t first, uint32_t end,
                              const size_t heads, float *restrict value)
 {
@@ -80,7 +82,8 @@ CPU_INLINE void softmax_rows(const struct message_block *block, uint32_t first, 
     }
 }
 
-/* With the usual numbers of heads as constants. */
+/* Calls softmax_rows() with the usual numbers of heads as constants, so that loops over heads
+ * unroll. */
 CPU_KERNEL(softmax_of_rows,
            (const struct edge_shape *shape, uint32_t first, uint32_t end, float *value),
            (shape, first, end, value))

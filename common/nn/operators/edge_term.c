@@ -48,7 +48,8 @@ CPU_KERNEL(add_edge_vectors,
     const size_t heads = shape->heads, dim = block->edge_feature_dim;
     for (uint32_t i = first; i < end; i++) {
         const float *own = gradient + edge_slot_of_self(block, i) * heads;
-        const float share = 1 / (float)proper_edges(block, i); /* not read without any */
+        /* infinite without other edges, but then the loop does not read it */
+        const float share = 1 / (float)proper_edges(block, i);
         for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
             const float *row = gradient + edge_slot_of_edge(block, i, e) * heads;
             if (block->neighbor[e] == i)

@@ -70,7 +70,8 @@ void slot_aggregation_backward(const struct edge_shape *shape, const struct tran
     sum_slots_of_sources(shape, edges, weight, dy, first, end, dx);
 }
 
-/* Rows of four heads += their weights times a row, which is loaded once. */
+/* Adds a row, multiplied by four weights, to the sums of four heads. The row is loaded only
+ * once. */
 CPU_INLINE void add_to_four_heads(float *restrict sum, const float *restrict x, const float *weight,
                                   size_t dim)
 {

@@ -1,8 +1,10 @@
 /*
- * graph_classifier - the matrix behind a readout: outputs of a graph, y = W x + b, as torch.nn.Linear(dim, outputs).
+ * graph_classifier - the linear layer after a readout: the outputs of a graph, y = W x + b, as
+ * torch.nn.Linear(dim, outputs).
  *
- * Graphs of a batch are few beside its nodes, so their products are inner products in the order of the columns, and sums over
- * graphs run in the order of the batch: the bits depend on nothing else.
+ * A batch has few graphs compared to nodes, so the products are simple inner products in the order
+ * of the columns, and sums over graphs run in the order of the batch. The bits depend on nothing
+ * else.
  */
 #ifndef COMMON_NN_READOUT_GRAPH_CLASSIFIER_H
 #define COMMON_NN_READOUT_GRAPH_CLASSIFIER_H
@@ -16,11 +18,11 @@ struct graph_classifier { /* borrowed */
     const float *weight, *bias;
 };
 
-/* pooled [graphs, dim] to output [graphs, outputs]. */
+/* Reads pooled [graphs, dim] and writes output [graphs, outputs]. */
 void graph_classifier_forward(const struct graph_classifier *classifier, const float *pooled,
                               uint32_t graphs, float *output);
-/* output_gradient [graphs, outputs] to pooled_gradient [graphs, dim]; weight_gradient [outputs, dim] and bias_gradient [outputs]
- * are set. */
+/* Reads output_gradient [graphs, outputs] and writes pooled_gradient [graphs, dim],
+ * weight_gradient [outputs, dim] and bias_gradient [outputs]. */
 void graph_classifier_backward(const struct graph_classifier *classifier, const float *pooled,
                                const float *output_gradient, uint32_t graphs,
                                float *pooled_gradient, float *weight_gradient,

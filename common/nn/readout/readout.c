@@ -15,7 +15,8 @@ static void add_sum(const float *row, uint32_t dim, float *out)
         out[c] += row[c];
 }
 
-/* NaN is greater than all, so that it is seen. */
+/* NaN counts as greater than every number, so that the loss becomes NaN and the error is
+ * noticed. */
 static void add_greatest(const float *row, uint32_t dim, uint32_t number, float *out,
                          uint32_t *from)
 {
@@ -51,15 +52,15 @@ void readout_finish(enum readout_kind kind, uint32_t count, uint32_t dim, float 
         out[c] /= (float)count;
 }
 
-/* --- of a batch --- */
+/* --- for a batch --- */
 
 struct pass {
     enum readout_kind kind;
     const struct graph_rows *graphs;
     const float *in;
     float *out;
-    uint32_t *from;         /* of forward */
-    const uint32_t *winner; /* of backward */
+    uint32_t *from;         /* written by the forward pass */
+    const uint32_t *winner; /* read by the backward pass */
 };
 
 static void forward_graph(const struct pass *pass, uint32_t graph)

@@ -1,6 +1,7 @@
 /*
- * edge_classification - which class an edge has: losses and metrics of single_label.c, of the outputs that a decoder (common/nn/links/) makes of the
- * rows of both ends. Its label is a column of the edge (EDGE_LABEL), so no columns of nodes tell this task.
+ * edge_classification - predicts the class of an edge. It has the losses and metrics of
+ * single_label.c, over the outputs that a decoder (common/nn/links/) computes from the rows of both
+ * ends. The label is a column of the edge (EDGE_LABEL), so columns of nodes never select this task.
  */
 #include "common/nn/tasks/metrics.h"
 #include "common/nn/tasks/single_label.h"

@@ -1,6 +1,8 @@
 /*
- * edge_regression - which number an edge has: losses and metrics of node_regression.c, of the outputs that a decoder (common/nn/links/) makes of the
- * rows of both ends. Its label is a column of the edge (EDGE_LABEL), so no columns of nodes tell this task.
+ * edge_regression - predicts a number of an edge. It has the losses and metrics of
+ * node_regression.c, over the outputs that a decoder (common/nn/links/) computes from the rows of
+ * both ends. The label is a column of the edge (EDGE_LABEL), so columns of nodes never select this
+ * task.
  */
 #include "common/nn/tasks/regression.h"
 

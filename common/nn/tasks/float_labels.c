@@ -36,7 +36,7 @@ enum error_code float_labels_take(const struct float_label_rule *rule, const dou
             return error_set(err, ERROR_INPUT,
                              "label in column %" PRIu32 ": expected %s, found %.15g", i + 1,
                              rule->expected, column[i]);
-        row[i] = is_missing ? NAN : (float)column[i] + 0.0F; /* -0 is 0 */
+        row[i] = is_missing ? NAN : (float)column[i] + 0.0F; /* adding 0 turns -0 into 0 */
     }
     if (nan_count && nan_count != columns)
         return error_set(err, ERROR_INPUT,

@@ -1,8 +1,10 @@
 /*
- * float_labels - labels that are rows of floats, one in each column of the output; a row of NaN has none.
+ * float_labels - labels that are rows of floats, one for each column of the output. A row of NaN
+ * means that there is no label.
  *
- * For tasks that differ in what a value may be: 0 and 1 (multi_label.c), any number (node_regression.c). The functions
- * with the names of fields of struct task (task.h) are those fields.
+ * The tasks that use it differ in which values they allow: 0 and 1 (multi_label.c), or any number
+ * (node_regression.c). Functions with the names of fields of struct task (task.h) implement those
+ * fields.
  */
 #ifndef COMMON_NN_TASKS_FLOAT_LABELS_H
 #define COMMON_NN_TASKS_FLOAT_LABELS_H
@@ -13,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a label that is there may be. */
+/* The values that a label may have. */
 struct float_label_rule {
     bool (*allows)(double value);
     const char *expected; /* "0 or 1", for messages */
@@ -24,15 +26,17 @@ uint32_t float_labels_width(uint32_t class_count);
 bool float_labels_has_label(const void *row);
 uint32_t float_labels_class_count(const void *row, uint64_t rows, uint32_t columns);
 
-/* The columns of the input into `row` [columns], NaN for those that are NaN. Fails: ERROR_INPUT naming the column for a
- * value that the rule does not allow, and for a row with labels in some columns only. */
+/* Writes the columns of the input to `row` [columns]; NaN stays NaN. Fails: ERROR_INPUT naming
+ * the column if the rule does not allow a value, or if only some columns of the row have labels. */
 MUST_CHECK enum error_code float_labels_take(const struct float_label_rule *rule,
                                              const double *column, uint32_t columns, float *row,
                                              struct error *err);
-/* Whether a stored row [class_count] is what take() makes. Fails: ERROR_CORRUPT naming the column. */
+/* Checks that a stored row [class_count] is one that float_labels_take() writes. Fails:
+ * ERROR_CORRUPT naming the column. */
 MUST_CHECK enum error_code float_labels_check(const struct float_label_rule *rule, const float *row,
                                               uint32_t class_count, struct error *err);
-/* How many of `label` [rows, class_count] have labels, and the share of one value in the mean over those; 0 for none. */
+/* Writes how many rows of `label` [rows, class_count] have labels to `label_count`. Returns the
+ * share of one value in the mean over those rows; 0 if no row has labels. */
 double float_labels_share(const float *label, size_t rows, uint32_t class_count,
                           uint64_t *label_count);
 

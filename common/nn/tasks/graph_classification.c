@@ -1,7 +1,8 @@
 /*
- * graph_classification - which class a graph is of, in a dataset of many: losses, metrics and lines of single_label.c, of the
- * outputs that a readout (common/nn/readout/) and a matrix make of the rows of a graph's nodes. Asked for by ingest.task alone:
- * columns of labels do not say that they are of graphs.
+ * graph_classification - predicts the class of a graph, in a dataset of many graphs. It has the
+ * losses, metrics and lines of single_label.c, over the outputs that a readout (common/nn/readout/)
+ * and a linear layer compute from the rows of a graph's nodes. Only ingest.task selects this task,
+ * because label columns do not show that they belong to graphs.
  */
 #include "common/nn/tasks/metrics.h"
 #include "common/nn/tasks/single_label.h"

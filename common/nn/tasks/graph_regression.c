@@ -1,5 +1,5 @@
-/* graph_regression - a number or several a graph: losses and metrics of node_regression.c, of outputs as graph_classification.c has
- * them. */
+/* graph_regression - predicts one or more numbers of a graph. It has the losses and metrics of
+ * node_regression.c, over outputs as in graph_classification.c. */
 #include "common/nn/tasks/regression.h"
 
 static bool takes_columns(uint32_t columns)

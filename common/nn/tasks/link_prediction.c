@@ -1,13 +1,15 @@
 /*
- * link_prediction - which pairs of nodes are edges: positives out of the graph beside negatives that are drawn.
+ * link_prediction - predicts which pairs of nodes are edges, from edges of the graph (positives)
+ * and drawn pairs (negatives).
  *
- * Nodes have no labels, so what concerns those says that there are none; scores, losses and what they are measured by
- * are in common/nn/links/. Metrics are of scores of pairs:
+ * Nodes have no labels, so the functions for labels say that there are none. Scores and losses are
+ * in common/nn/links/. The metrics compare the scores of pairs:
  *
- *   roc_auc            how often an edge stands above a negative (ties count half)
- *   average_precision  the mean of the precision at each edge, as scikit-learn's average_precision_score
- *   mrr, hits_1, ...   of the rank of each edge among its negatives: the mean of 1 / rank, the share of ranks up to k; of
- *                      equal scores the mean rank counts
+ *   roc_auc            how often the score of an edge is above that of a negative (ties count half)
+ *   average_precision  the mean of the precision at each edge, as scikit-learn's
+ *                      average_precision_score
+ *   mrr, hits_1, ...   from the rank of each edge among its negatives: the mean of 1 / rank, and
+ *                      the share of ranks up to k; equal scores get their mean rank
  */
 #include "common/nn/tasks/metrics.h"
 #include "common/nn/tasks/tally.h"

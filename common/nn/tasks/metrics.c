@@ -23,7 +23,7 @@ size_t metrics_confusion_size(uint32_t class_count, bool all)
     return 3 * (size_t)class_count;
 }
 
-/* Harmonic mean of precision and recall; 0 when there is neither truth nor prediction. */
+/* Returns the harmonic mean of precision and recall; 0 if there is neither truth nor prediction. */
 static double f1(double true_positive, double false_positive, double false_negative)
 {
     const double all = 2 * true_positive + false_positive + false_negative;
@@ -70,8 +70,9 @@ static int by_score(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Rank of each positive among all, from 1, equal scores sharing their mean rank, less what the positives
- * would have among themselves: how often a positive stands above a negative. */
+/* Returns how often a positive is above a negative. It adds the rank of each positive among all,
+ * from 1, with the mean rank for equal scores, and subtracts the ranks that the positives would
+ * have among themselves. */
 static double area(const struct scored *item, size_t count)
 {
     double rank_sum = 0;
@@ -87,7 +88,7 @@ static double area(const struct scored *item, size_t count)
     return p > 0 && n > 0 ? (rank_sum - p * (p + 1) / 2) / (p * n) : (double)NAN;
 }
 
-/* Steps from the highest score down, all equal scores at once. */
+/* Goes through the scores from the highest down, all equal scores in one step. */
 static double mean_precision(const struct scored *item, size_t count)
 {
     double sum = 0;

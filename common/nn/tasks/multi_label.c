@@ -1,20 +1,24 @@
 /*
- * multi_label - any number of labels a node: binary cross-entropy of each, as torch's BCEWithLogitsLoss (the mean over
- * rows and labels).
+ * multi_label - any number of labels for a node, with the binary cross-entropy of each label as in
+ * torch's BCEWithLogitsLoss (the mean over rows and labels).
  *
- *   loss of a logit z with label y   max(z, 0) - z y + log(1 + e^-|z|), which neither overflows nor cancels
+ *   loss of a logit z with label y   max(z, 0) - z y + log(1 + e^-|z|), which neither overflows nor
+ *                                    cancels
  *   its gradient                     sigmoid(z) - y
  *
- * A class that weighs w (torch's pos_weight) counts a label that is there w times: w y log(1 + e^-z) + (1 - y) log(1 + e^z).
+ * A class weight w (torch's pos_weight) multiplies the loss of labels that are set: w y log(1 +
+ * e^-z) + (1 - y) log(1 + e^z).
  *
- * ROC AUC and average precision are of each label and then their mean, over labels that are there in some rows and not
- * in others, as OGB's evaluators have it (scikit-learn's average="macro" where that holds for all).
+ * ROC AUC and average precision are computed for each label. The result is their mean over the
+ * labels that some rows have and others do not, as in OGB's evaluators. If that holds for all
+ * labels, it equals scikit-learn's average="macro".
  *
- * Accuracy is that of bits, 1 - Hamming loss; subset accuracy the share of rows of which every bit is right (scikit-learn's
- * accuracy_score of several labels).
+ * Accuracy counts single labels, 1 - Hamming loss. Subset accuracy is the share of rows with every
+ * label right (scikit-learn's accuracy_score with several labels).
  *
- * Labels are float32 of 0 and 1, a row of NaN has none. expf and log1pf, not exp and log1p:
- * glibc's single-precision ones give the same bits with and without fused multiply-add.
+ * Labels are float32 values 0 and 1; a row of NaN has no labels. The code uses expf and log1pf
+ * instead of exp and log1p, because glibc's single-precision functions give the same bits with and
+ * without fused multiply-add.
  */
 #include "common/base/text.h"
 #include "common/nn/tasks/float_labels.h"
@@ -75,7 +79,7 @@ static double weighted_element(float logit, float label, double weight, double s
     return loss;
 }
 
-/* Correct: the share of bits, rounded down to rows. */
+/* Computes the loss. correct_count is the share of right labels, rounded down to rows. */
 static struct loss_result binary_loss(const struct loss_rule *rule, const float *output,
                                       const void *labels, size_t rows, uint32_t class_count,
                                       float *gradient)
@@ -106,7 +110,7 @@ static struct loss_result binary_loss(const struct loss_rule *rule, const float 
     return result;
 }
 
-/* A confusion, and last the rows of which every bit is right. */
+/* The counts are a confusion and, last, the number of rows with every label right. */
 static size_t count_size(uint32_t class_count, bool all)
 {
     return metrics_confusion_size(class_count, all) + 1;
@@ -141,7 +145,7 @@ static void score(const float *output, const void *label, uint32_t column, float
     *truth = is_in_class(label, column);
 }
 
-/* The share of bits. */
+/* Computes the share of single labels that are right. */
 static enum error_code accuracy(const struct tally *tally, double *out, struct error *err)
 {
     double wrong = 0;
@@ -167,7 +171,7 @@ static enum error_code macro_f1(const struct tally *tally, double *out, struct e
     return ERROR_NONE;
 }
 
-/* Indices of the set bits, separated by spaces. */
+/* Writes the indices of the values above `above`, separated by spaces. */
 static size_t print_bits(char *out, const float *value, uint32_t class_count, float above)
 {
     size_t size = 0;

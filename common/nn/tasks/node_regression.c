@@ -1,17 +1,19 @@
 /*
- * node_regression - a number or several a node; the mean over rows and columns of one of these, d = z - y, as torch's MSELoss,
- * L1Loss and HuberLoss(delta) have it:
+ * node_regression - one or more numbers for a node. The loss is the mean over rows and columns of
+ * one of these functions of d = z - y, as in torch's MSELoss, L1Loss and HuberLoss(delta):
  *
  *   train-step.loss     l2      l1        huber
  *   loss                d^2     |d|       d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2)
- *   its gradient        2 d     sign(d)   d, but from -delta to delta
+ *   its gradient        2 d     sign(d)   d, limited to -delta .. delta
  *
- * Labels are float32, a row of NaN has none. Whatever the loss, metrics are over rows and columns: the root of the mean
- * square (rmse), the mean of |d| (mae), and the mean over columns of 1 - sum d^2 / sum (y - mean y)^2 (r2, scikit-learn's
- * r2_score: a column whose numbers are all the same has 1 where all are met, else 0).
+ * Labels are float32; a row of NaN has no label. The metrics do not depend on the loss. They are
+ * over rows and columns: the root of the mean square (rmse), the mean of |d| (mae), and the mean
+ * over columns of 1 - sum d^2 / sum (y - mean y)^2 (r2). As in scikit-learn's r2_score, a column of
+ * equal labels has r2 1 if every prediction is exact, otherwise 0.
  *
- * Counted is the sum over rows of the mean of |d|; and where all is counted, that of d^2, and for each column sums of d^2, y
- * and y^2. Sums of y^2 lose (mean / deviation)^2 of the 16 digits of a double.
+ * The counts hold the sum over rows of the mean of |d|. If the tally counts all, they also hold
+ * that of d^2 and, for each column, the sums of d^2, y and y^2. The sums of y^2 lose (mean /
+ * deviation)^2 of the 16 digits of a double.
  */
 #include "common/nn/tasks/regression.h"
 
@@ -20,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Infinities are no numbers to learn, and NaN stands for no label. */
+/* Rejects infinities, which cannot be learnt, and NaN, which means that there is no label. */
 static bool is_number(double value)
 {
     return isfinite((float)value);
@@ -45,7 +47,7 @@ void regression_describe(uint32_t class_count, char *text, size_t size)
     (void)snprintf(text, size, "a number in each of %" PRIu32 " columns", class_count);
 }
 
-/* What a loss is of one difference. */
+/* The loss of one difference and its slope. */
 struct element_loss {
     double (*value)(double off, double delta);
     double (*slope)(double off, double delta);
@@ -93,7 +95,7 @@ static const struct element_loss element_loss[LOSS_COUNT] = {
 
 const enum loss regression_losses[REGRESSION_LOSS_COUNT] = {LOSS_L2, LOSS_L1, LOSS_HUBER};
 
-/* None is correct or wrong. */
+/* correct_count stays 0: a number is neither correct nor wrong. */
 struct loss_result regression_loss(const struct loss_rule *rule, const float *output,
                                    const void *labels, size_t rows, uint32_t class_count,
                                    float *gradient)
@@ -117,7 +119,9 @@ struct loss_result regression_loss(const struct loss_rule *rule, const float *ou
     return result;
 }
 
-enum { MEAN_ABSOLUTE, MEAN_SQUARE, MEAN_COUNT }; /* the first alone, or all; then, in turns: */
+/* The counts: the first mean alone or, if the tally counts all, both means and then the sums of
+ * each column. */
+enum { MEAN_ABSOLUTE, MEAN_SQUARE, MEAN_COUNT };
 enum { COLUMN_SQUARE, COLUMN_LABEL, COLUMN_LABEL_SQUARE, COLUMN_COUNT };
 
 size_t regression_count_size(uint32_t class_count, bool all)
@@ -164,12 +168,12 @@ static enum error_code rmse(const struct tally *tally, double *out, struct error
     return ERROR_NONE;
 }
 
-/* How much of a column's sum of squares about its mean is explained. */
+/* Returns which share of a column's sum of squares about its mean is explained. */
 static double explained(const double *column, double rows)
 {
     const double mean = column[COLUMN_LABEL] / rows;
     const double spread = column[COLUMN_LABEL_SQUARE] - column[COLUMN_LABEL] * mean;
-    /* what is lost of the squares is no spread */
+    /* a spread below the rounding error of the sums of squares counts as none */
     if (!(spread > column[COLUMN_LABEL_SQUARE] * 1e-14))
         return column[COLUMN_SQUARE] > 0 ? 0 : 1;
     return 1 - column[COLUMN_SQUARE] / spread;
@@ -193,7 +197,7 @@ static enum error_code mae(const struct tally *tally, double *out, struct error 
     return ERROR_NONE;
 }
 
-/* Nine digits say a float exactly. */
+/* Writes nine digits, which represent a float exactly. */
 static size_t print_numbers(char *out, const float *value, uint32_t count_of)
 {
     char text[32];

@@ -1,6 +1,7 @@
 /*
- * regression - what tasks share whose labels are numbers: of nodes (node_regression.c, which has it), of edges
- * (edge_regression.c). Functions with the names of fields of struct task (task.h) are those fields.
+ * regression - the fields that tasks with numbers as labels share: node_regression.c, which defines
+ * the functions, and edge_regression.c. Functions with the names of fields of struct task (task.h)
+ * implement those fields.
  */
 #ifndef COMMON_NN_TASKS_REGRESSION_H
 #define COMMON_NN_TASKS_REGRESSION_H
@@ -25,7 +26,7 @@ void regression_count(const float *output, const void *labels, size_t rows, uint
                       bool all, double *counts);
 size_t regression_print(char *out, const float *output, const void *label, uint32_t class_count);
 
-/* All fields but `name`, `example` and `takes_columns`. */
+/* Sets all fields but `name`, `example` and `takes_columns`. */
 /* clang-format off */
 #define REGRESSION_FIELDS                          \
     .label_take = regression_take,                 \

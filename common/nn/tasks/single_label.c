@@ -1,18 +1,20 @@
 /*
- * single_label - one class a node, or none: softmax cross-entropy, argmax.
+ * single_label - at most one class for a node: softmax cross-entropy, argmax.
  *
  *   loss of a row z with class y   -log softmax(z)[y] = log(sum over c of e^(z_c - z_y))
  *   its gradient                   softmax(z) - onehot(y)
  *
- * With weights w of classes and label smoothing e, as torch's CrossEntropyLoss(weight=w, label_smoothing=e):
+ * With class weights w and label smoothing e, as torch's CrossEntropyLoss(weight=w,
+ * label_smoothing=e):
  *
- *   loss of a row     sum over c of a_c (-log softmax(z)[c]), a_c = (1 - e) w_y onehot(y)_c + e / C w_c
+ *   loss of a row     sum over c of a_c (-log softmax(z)[c])
+ *                     with a_c = (1 - e) w_y onehot(y)_c + e / C w_c
  *   its gradient      (sum over c of a_c) softmax(z) - a
- *   mean over rows    their sum divided by the sum of w_y; where that is 0, it is undefined (torch has NaN), and
- *                     the rows have no gradient
+ *   mean over rows    their sum divided by the sum of w_y; if that is 0, the mean is undefined (NaN
+ *                     in torch) and the rows have no gradient
  *
- * A label is an int32, -1 for none. logf, not log: glibc's single-precision one gives the same bits with and without fused
- * multiply-add, the double one does not.
+ * A label is an int32; -1 means none. The code uses logf instead of log: glibc's single-precision
+ * function gives the same bits with and without fused multiply-add, the double one does not.
  */
 #include "common/nn/tasks/single_label.h"
 
@@ -25,7 +27,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CLASS_MAX = (1 << 20) - 1 }; /* a class needs weights; an id in the label file is a slip */
+/* Each class needs weights in the model. A larger number in the label file is probably an id by
+ * mistake. */
+enum { CLASS_MAX = (1 << 20) - 1 };
 
 static bool is_one_column(uint32_t columns)
 {
@@ -105,7 +109,7 @@ static size_t largest_of(const float *logit, uint32_t class_count)
     return best;
 }
 
-/* -log softmax(logit)[label]; the gradient of that, times `share`, into `gradient`. */
+/* Returns -log softmax(logit)[label] and writes its gradient, times `share`, to `gradient`. */
 static double softmax_row(const float *logit, size_t label, size_t class_count, size_t best,
                           double share, float *gradient)
 {
@@ -120,7 +124,7 @@ static double weight_of(const struct loss_rule *rule, size_t class)
     return rule->class_weight ? rule->class_weight[class] : 1;
 }
 
-/* The same of a row with weights and smoothing. */
+/* Does the same for a row with class weights and label smoothing. */
 static double weighted_row(const struct loss_rule *rule, const float *logit, size_t label,
                            size_t class_count, size_t best, double share, float *gradient)
 {
@@ -132,7 +136,7 @@ static double weighted_row(const struct loss_rule *rule, const float *logit, siz
     for (size_t c = 0; c < class_count; c++) {
         const double part = even * weight_of(rule, c) + (c == label ? own : 0);
         part_sum += part;
-        /* 0 x infinity: a class that cannot be takes no part where it has none */
+        /* 0 x infinity: a class with probability 0 adds nothing if its part of the target is 0 */
         if (part > 0 || isnan(logit[c]))
             loss += part * (log_sum - ((double)logit[c] - (double)logit[best]));
     }
@@ -143,7 +147,7 @@ static double weighted_row(const struct loss_rule *rule, const float *logit, siz
     return loss;
 }
 
-/* One row's share of the mean. */
+/* Counts the labelled rows and returns the share of one row in the mean. */
 static double share_of_row(const struct loss_rule *rule, const int32_t *label, size_t rows,
                            struct loss_result *result)
 {
@@ -182,7 +186,7 @@ struct loss_result single_label_loss(const struct loss_rule *rule, const float *
     return result;
 }
 
-/* Argmax, ties to the lower class. */
+/* Counts the argmax of each row; ties go to the lower class. */
 void single_label_count(const float *output, const void *labels, size_t rows, uint32_t class_count,
                         bool all, double *confusion)
 {
@@ -204,7 +208,8 @@ uint32_t single_label_score_columns(uint32_t class_count)
     return class_count == 2;
 }
 
-/* The difference of the logits orders nodes as the probability does, and does not saturate. */
+/* The score is the difference of the logits. It orders nodes as the probability does, but does
+ * not saturate. */
 void single_label_score(const float *output, const void *label, uint32_t column, float *out,
                         uint8_t *truth)
 {
@@ -227,7 +232,7 @@ static enum error_code macro_f1(const struct tally *tally, double *out, struct e
     return ERROR_NONE;
 }
 
-/* From 0 to 1, with six digits. */
+/* Writes a probability from 0 to 1 with six digits. */
 static size_t put_probability(char *out, double probability)
 {
     enum { UNIT = 1000000 };

@@ -1,6 +1,7 @@
 /*
- * single_label - what tasks share whose examples have one class, or none: of nodes (single_label.c), of edges
- * (edge_classification.c). Functions with the names of fields of struct task (task.h) are those fields.
+ * single_label - the fields that tasks share whose examples have at most one class: nodes
+ * (single_label.c) and edges (edge_classification.c). Functions with the names of fields of struct
+ * task (task.h) implement those fields.
  */
 #ifndef COMMON_NN_TASKS_SINGLE_LABEL_H
 #define COMMON_NN_TASKS_SINGLE_LABEL_H
@@ -30,7 +31,7 @@ void single_label_score(const float *output, const void *label, uint32_t column,
                         uint8_t *truth);
 size_t single_label_print(char *out, const float *logit, const void *label, uint32_t class_count);
 
-/* All fields but `name`, `example` and `takes_columns`. */
+/* Sets all fields but `name`, `example` and `takes_columns`. */
 /* clang-format off */
 #define SINGLE_LABEL_FIELDS                        \
     .is_class_number = true,                       \

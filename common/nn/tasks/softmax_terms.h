@@ -6,9 +6,11 @@
 
 #include <stddef.h>
 
-/* term[c] = e^(logit[c] - most) for each of `count`, where `most` is the largest logit; returns their sum. `term` NULL: the sum
- * alone. Exponentials are those of common/math/vector_exp.h, and term c counts in partial sum c % 16, in double: the same bits
- * at every level of common/base/cpu_level.h. What is no number makes the sum none. */
+/* Writes term[c] = e^(logit[c] - most) for each of `count` logits, where `most` is the largest
+ * logit, and returns their sum. If `term` is NULL, computes only the sum. The exponentials are
+ * those of common/math/vector_exp.h, and term c is added to partial sum c % 16, in double: so
+ * every level of common/base/cpu_level.h gives the same bits. A NaN among the logits makes the
+ * sum NaN. */
 double softmax_terms(const float *logit, size_t count, float most, float *term);
 
 #endif

@@ -165,7 +165,7 @@ static void add_column(struct column_sum *sum, double value)
     sum->count++;
 }
 
-/* Adds the columns that are kept, one after the other. */
+/* Adds the metrics of the columns whose scores are kept, one column after the other. */
 static enum error_code measure_columns(const struct tally *tally, struct column_sum *roc_auc,
                                        struct column_sum *average_precision, struct error *err)
 {
@@ -175,7 +175,8 @@ static enum error_code measure_columns(const struct tally *tally, struct column_
         rc = metrics_column(tally->score + c, tally->truth + c,
                             tally->score_count / tally->column_count, tally->column_count, &column,
                             err);
-        if (isnan(column.roc_auc) && !task_row_has(tally->task, TASK_RANKS)) /* OGB leaves it out */
+        /* OGB leaves such a column out */
+        if (isnan(column.roc_auc) && !task_row_has(tally->task, TASK_RANKS))
             continue;
         add_column(roc_auc, column.roc_auc);
         add_column(average_precision, column.average_precision);

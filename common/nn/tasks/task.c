@@ -89,7 +89,7 @@ enum error_code task_take_labels(const struct task *task, const float *label, si
     return ERROR_NONE;
 }
 
-/* What the mean over rows divides a row's gradient by where it is alone. */
+/* Returns the divisor that the mean over one row alone applied to the row's gradient. */
 static double class_weight_of(const struct task *task, const struct loss_rule *rule,
                               const void *label)
 {
@@ -114,7 +114,7 @@ struct loss_result task_loss(const struct task *task, const struct loss_rule *ru
                        class_count, gradient ? gradient + i * class_count : NULL);
         result.is_weighted = row.is_weighted;
         if (!(weight[i] > 0))
-            continue; /* the row is there for the form alone */
+            continue; /* such a row only fills up the batch */
         result.sum += row.label_count ? (double)weight[i] * row.sum : 0;
         result.label_count += row.label_count;
         result.correct_count += row.correct_count;

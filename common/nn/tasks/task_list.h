@@ -1,13 +1,14 @@
 /*
- * task_list - what can be learnt, by which losses, and what is measured of it: one row each.
+ * task_list - the tasks, their losses and their metrics, one row each.
  */
 #ifndef COMMON_NN_TASKS_TASK_LIST_H
 #define COMMON_NN_TASKS_TASK_LIST_H
 
 /* clang-format off */
 
-/* ROW(number, name, help): the number in this program, the name in ingest.task, schemas and books; task_<name> in <name>.c. With
- * ingest.task: auto the first row is taken whose takes_columns() says yes to the label columns of the input. */
+/* ROW(number, name, help): `number` is the constant in this program, `name` the name in
+ * ingest.task, schemas and manifests; the task is task_<name> in <name>.c. ingest.task: auto
+ * selects the first row whose takes_columns() accepts the label columns of the input. */
 #define TASK_LIST(ROW)                    \
     ROW(TASK_SINGLE_LABEL, single_label,                                                           \
         "one class of each node, 0, 1, 2, ..., from one label column; -1 or nothing: none")        \
@@ -25,7 +26,8 @@
         "a class of each graph of a dataset of many")                                              \
     ROW(TASK_GRAPH_REGRESSION, graph_regression, "a number or several of each graph")
 
-/* ROW(number, name, help): `name` in train-step.loss. Which of them a task has says its row; `auto` is the first of those. */
+/* ROW(number, name, help): `name` is the name in train-step.loss. The row of a task lists the
+ * losses that it has; `auto` is the first of them. */
 #define LOSS_LIST(ROW)                                                                        \
     ROW(LOSS_CROSS_ENTROPY, cross_entropy,                                                         \
         "of the softmax. torch: CrossEntropyLoss(weight, label_smoothing)")                        \
@@ -37,8 +39,9 @@
     ROW(LOSS_HUBER, huber,                                                                         \
         "square up to train-step.huber_delta, linear beyond. torch: HuberLoss(delta)")
 
-/* ROW(number, name, title, less_is_better, is_told): `name` in checkpoint.metric and JSON; `title` for people, in the
- * result of a run when `is_told`, in this order. */
+/* ROW(number, name, title, less_is_better, is_told): `name` is the name in checkpoint.metric and
+ * JSON. `title` is the name in the result of a run, which prints the metrics with `is_told`, in
+ * this order. */
 #define METRIC_LIST(ROW)                                      \
     ROW(METRIC_ACCURACY, accuracy, "accuracy", false, true)   \
     ROW(METRIC_SUBSET_ACCURACY, subset_accuracy, "subset accuracy", false, true) \

@@ -1,4 +1,5 @@
-/* Each decoder against its formula in double, and its gradients against central differences; then pairs of a batch. */
+/* Compares each decoder with its formula in double, and its gradients with central differences;
+ * then checks the pairs of a batch. */
 #include "common/base/random.h"
 #include "common/nn/links/pair_pass.h"
 #include "common/nn/model.h"
@@ -12,7 +13,7 @@
 enum { DIM = 19, SEEDS = 7, POSITIVES = 5, NEGATIVES = 3, PAIRS = POSITIVES * (1 + NEGATIVES) };
 enum { OUTPUTS_MOST = 3, RELATIONS = 3, RELATION = 1 };
 
-static int output; /* that the formulas are of */
+static int output; /* the output that the formulas compute */
 static int outputs_of_trial;
 
 struct trial {
@@ -85,14 +86,14 @@ static const struct trial trials[] = {
     {1, DECODER_CONCAT, concat},     {3, DECODER_CONCAT, concat}};
 enum { TRIALS = sizeof trials / sizeof *trials };
 
-/* All numbers of a trial, in both precisions: rows of two ends, then parameters. */
+/* All numbers of a trial, in both precisions: the rows of two ends, then the parameters. */
 enum { PARAMETERS_MOST = 3 * DIM * DIM + 4 * DIM + 3, VALUES_MOST = 2 * DIM + PARAMETERS_MOST };
 
 struct numbers {
     size_t count;
     double value[VALUES_MOST];
     float single[VALUES_MOST];
-    size_t first[DECODER_PARAMETER_COUNT_MAX]; /* of each parameter */
+    size_t first[DECODER_PARAMETER_COUNT_MAX]; /* where each parameter begins */
     int parameter_count;
 };
 
@@ -135,7 +136,8 @@ static struct decoder decoder_of(const struct trial *trial, const struct numbers
     return decoder;
 }
 
-/* Of the sum of the scores times `slope` by number `i`: a central difference. */
+/* Returns the derivative of the sum of scores times `slope` by number `i`, as a central
+ * difference. */
 static double slope_of(const struct trial *trial, const struct numbers *n, size_t i,
                        const float *slope)
 {
@@ -166,7 +168,7 @@ static void scores_and_gradients_are_those_of_the_formula(void **state)
         const struct decoder decoder = decoder_of(&trials[t], &n);
         for (int i = 0; i < n.parameter_count; i++)
             parameter[i] = gradient + n.first[i];
-        for (int end = 0; end < 2; end++) { /* of either end the same */
+        for (int end = 0; end < 2; end++) { /* both ends give the same */
             float *row = n.single + (size_t)end * DIM, *other = n.single + (size_t)(1 - end) * DIM;
             float query_gradient[OUTPUTS_MOST * DIM] = {0}, kept[DIM];
             const struct decoder_back back = {.decoder = &decoder,
@@ -212,7 +214,7 @@ static void every_row_has_its_name_and_tensors(void **state)
     assert_int_equal(tried, (1U << DECODER_COUNT) - 2);
 }
 
-/* The tensors stand behind those of the layers, and are trained. */
+/* The decoder's tensors follow those of the layers, and are trained. */
 static void a_model_has_the_tensors_of_its_decoder(void **state)
 {
     static struct model model;
@@ -246,7 +248,8 @@ static void a_model_has_the_tensors_of_its_decoder(void **state)
     float most = 0;
     for (int i = 0; i < 4; i++)
         most = fmaxf(most, fabsf(decoder.parameter[0][i]));
-    assert_true(most > 0.1F && most <= sqrtf(6.0F / (1 + 4))); /* Xavier: a relation of 4 columns */
+    /* Xavier bound of a relation with 4 columns */
+    assert_true(most > 0.1F && most <= sqrtf(6.0F / (1 + 4)));
     config.decoder = DECODER_NONE;
     const int with = model.parameter_count;
     assert_ok(model_init(&model, &config, &err), &err);
@@ -260,7 +263,7 @@ struct batch {
     struct pair_rows pairs;
 };
 
-/* Seed 2 is an end of many pairs, one of them with itself. */
+/* Seed 2 is an end of many pairs. One of them joins it to itself. */
 static void make_batch(struct batch *b, enum corrupted_end corrupt)
 {
     const struct random_stream stream = random_stream_of(4, RANDOM_WEIGHT, 0, 0, 0);
@@ -282,7 +285,7 @@ static void make_batch(struct batch *b, enum corrupted_end corrupt)
                                   .corrupt = corrupt};
 }
 
-/* What a pass gives, for comparison. */
+/* The results of a pass, for comparison. */
 struct result {
     float score[PAIRS * OUTPUTS_MOST], row_gradient[SEEDS * DIM], gradient[VALUES_MOST];
 };
@@ -310,7 +313,8 @@ static void assert_close(const float *a, const float *b, size_t count)
         assert_true(fabsf(a[i] - b[i]) < 1e-3F * (1 + fabsf(b[i])));
 }
 
-/* All pairs one by one give the same sums; and any number of threads gives the same bits. */
+/* Computing all pairs one by one gives the same sums, and any number of threads gives the same
+ * bits. */
 static void pairs_of_a_batch_add_up(void **state)
 {
     static struct numbers n;

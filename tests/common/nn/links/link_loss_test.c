@@ -1,4 +1,4 @@
-/* Losses against the hand, and their gradients against central differences. */
+/* Compares losses with values computed by hand, and their gradients with central differences. */
 #include "common/nn/links/link_loss.h"
 
 #include "tests/support/test.h"
@@ -38,7 +38,7 @@ static void gradients_are_central_differences(void **state)
 
 static void losses_agree_with_the_hand(void **state)
 {
-    const float pair[] = {2, 0.5F, 3}; /* an edge, two negatives */
+    const float pair[] = {2, 0.5F, 3}; /* an edge and two negatives */
     struct link_loss loss = {LINK_LOSS_BCE, 1};
     (void)state;
     struct loss_result result = link_loss_compute(&loss, pair, 1, 2, NULL);
@@ -47,7 +47,7 @@ static void losses_agree_with_the_hand(void **state)
     assert_int_equal(result.correct_count, 1);
     loss.kind = LINK_LOSS_MARGIN;
     result = link_loss_compute(&loss, pair, 1, 2, NULL);
-    assert_true(fabs(result.sum - 2) < 1e-6); /* 1 - 2 + 0.5 < 0, and 1 - 2 + 3 */
+    assert_true(fabs(result.sum - 2) < 1e-6); /* max(0, 1 - 2 + 0.5) + max(0, 1 - 2 + 3) */
     assert_int_equal(result.label_count, 2);
     assert_int_equal(result.correct_count, 1);
     loss.kind = LINK_LOSS_SOFTMAX;
@@ -57,7 +57,7 @@ static void losses_agree_with_the_hand(void **state)
     assert_int_equal(result.correct_count, 0);
 }
 
-/* Neither overflows, and what is no number stays none. */
+/* Large scores do not overflow, and NaN stays NaN. */
 static void large_scores_are_fine(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Pairs whose positives share their negatives: products of matrices give what pairs one by one give, for any number of threads the
- * same bits, in the memory that was counted. */
+/* If positives share their negatives, products of matrices must give the results of single
+ * pairs, with the same bits for any number of threads, in the memory that was counted. */
 #include "common/base/random.h"
 #include "common/nn/links/pair_pass.h"
 #include "common/parallel/thread_pool.h"
@@ -30,7 +30,7 @@ static float draw(uint64_t item)
     return 2 * random_unit(random_word(&stream, item, 0)) - 1;
 }
 
-/* Some nodes are negatives several times, and some are ends of positives, too. */
+/* Some nodes are negatives several times, and some are also ends of positives. */
 static void make_batch(struct batch *b, enum corrupted_end corrupt)
 {
     uint64_t item = 0;
@@ -109,7 +109,7 @@ static void products_give_what_pairs_give(void **state)
             assert_true(by_threads.used <= counted.used && by_pairs.used <= counted.used);
             by_threads.used = by_product.used;
             assert_memory_equal(&by_product, &by_threads, sizeof by_product);
-            if (decoder.type->is_product) /* the same, made in another order */
+            if (decoder.type->is_product) /* the sums have another order */
                 assert_memory_not_equal(by_product.score, by_pairs.score, sizeof by_pairs.score);
         }
     thread_pool_free(pool);
@@ -124,7 +124,7 @@ static void lists_that_differ_are_not_shared(void **state)
     b.target[PAIRS - 1]++;
     assert_false(pair_rows_share_negatives(&b.pairs, false));
     assert_true(pair_rows_share_negatives(&b.pairs, true));
-    b.pairs.positive_count = 15; /* too few for products */
+    b.pairs.positive_count = 15; /* too few for products to pay */
     assert_false(pair_rows_share_negatives(&b.pairs, true));
 }
 

@@ -1,4 +1,5 @@
-/* Both directions of aggregation against plain loops, bit for bit, with and without the processor's vectors. */
+/* Compares both directions of aggregation with plain loops, bit for bit, with and without the
+ * processor's vector instructions. */
 #include "common/base/arena.h"
 #include "common/base/cpu_level.h"
 #include "common/base/memory.h"
@@ -12,7 +13,8 @@
 
 enum { DESTINATIONS = 40, SOURCES = 90, FIRST = 3, EDGES_MAX = 6 * DESTINATIONS, KINDS = 16 };
 
-/* Less than a vector, whole vectors and parts of one, and one and several blocks of columns. */
+/* These cover less than a vector, whole vectors and parts of one, and one and several blocks of
+ * columns. */
 static const uint32_t dims[] = {1,   7,   15,  16,  17,  31,  48,  100, 127,
                                 128, 129, 143, 240, 241, 256, 257, 300, 530};
 
@@ -31,7 +33,7 @@ static float element(size_t i)
     return (float)((i * 2654435761U >> 7) % 2001) / 1000 - 1;
 }
 
-/* Each bit of `kind` is a choice: all that layers make, and some that none makes. */
+/* Each bit of `kind` is a choice. The combinations cover all that layers use, and more. */
 static void make(struct fixture *f, uint32_t dim, unsigned kind)
 {
     const uint32_t hop_end[] = {DESTINATIONS, SOURCES};
@@ -105,7 +107,7 @@ static void expect_element(const struct fixture *f, size_t at, float value)
         f->expected[at] = value;
 }
 
-/* Returns the bytes of what is expected. */
+/* Returns the size of the expected result in bytes. */
 static size_t expect_forward(const struct fixture *f)
 {
     const enum precision precision = f->blocks.input.precision;
@@ -209,7 +211,7 @@ static void backward_has_the_bits_of_plain_loops(void **state)
     for_all_kinds(check_backward, PRECISION_FP32);
 }
 
-/* The first edge of i with the greatest value of a column, or UINT32_MAX. */
+/* Returns the first edge of i with the maximum of a column, or UINT32_MAX. */
 static uint32_t greatest_edge(const struct fixture *f, uint32_t i, size_t column, float *value)
 {
     const struct message_block *block = &f->blocks.block[0];
@@ -226,7 +228,7 @@ static uint32_t greatest_edge(const struct fixture *f, uint32_t i, size_t column
     return greatest;
 }
 
-/* Leaves in f->expected what the backward pass gives. */
+/* Checks the forward pass and leaves the expected result of the backward pass in f->expected. */
 static void check_greatest_forward(const struct fixture *f)
 {
     const size_t stride = precision_stride(f->blocks.input.precision, f->width);

@@ -1,5 +1,6 @@
-/* Operators on edge slots against plain loops in double precision; each backward against central differences of its
- * forward; any range of rows gives the bits of all rows at once. */
+/* Compares operators on edge slots with plain loops in double precision, and each backward pass
+ * with central differences of its forward pass. Any range of rows must give the bits of all rows
+ * at once. */
 #include "common/base/arena.h"
 #include "common/base/memory.h"
 #include "common/nn/operators/edge_score.h"
@@ -19,7 +20,7 @@ struct fixture {
     struct edge_shape shape;
     struct arena arena;
     struct transposed_edges edges;
-    size_t slots; /* values of slots */
+    size_t slots; /* number of slots */
     float *x, *u, *a, *b, *weight, *out, *other;
 };
 
@@ -63,7 +64,8 @@ static void forget(struct fixture *f)
     arena_release(&f->arena);
 }
 
-/* A scalar of all sums: sum over slots of weight * x of the source * u of the destination, by heads. */
+/* Returns a scalar that depends on all sums: the sum over slots of weight * x of the source * u
+ * of the destination, head by head. */
 static double scalar(const struct fixture *f)
 {
     const struct message_block *block = &f->shape.block;
@@ -77,7 +79,7 @@ static double scalar(const struct fixture *f)
     return sum;
 }
 
-/* What a linear form's derivative for *value is: the form is linear in each of its arguments. */
+/* Returns the derivative for *value. The form is linear in each argument, so one step is exact. */
 static double slope_of(const struct fixture *f, float *value)
 {
     const float kept = *value;
@@ -109,7 +111,7 @@ static void slot_aggregation_is_linear_in_rows_and_weights(void **state)
     forget(&f);
 }
 
-/* Rows that heads share, against the same rows once for each head. */
+/* Compares rows that heads share with the same rows copied for each head. */
 static void shared_rows_are_rows_of_every_head_alike(void **state)
 {
     struct fixture f;
@@ -144,7 +146,7 @@ static void shared_rows_are_rows_of_every_head_alike(void **state)
     forget(&f);
 }
 
-/* Sum over slots and heads of weight * softmax(leaky(a + b)). */
+/* Returns the sum over slots and heads of weight * softmax(leaky(a + b)). */
 static double attention_scalar(const struct fixture *f, const double *a, const double *b)
 {
     const struct message_block *block = &f->shape.block;

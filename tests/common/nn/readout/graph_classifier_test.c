@@ -1,4 +1,5 @@
-/* The matrix behind a readout as part of a model: its table, its outputs in double, its gradient by central differences. */
+/* Tests the linear layer after a readout as part of a model: its parameters, its outputs against
+ * double precision, and its gradient against central differences. */
 #include "common/base/memory.h"
 #include "common/nn/model.h"
 #include "common/nn/readout/graph_classifier.h"
@@ -22,7 +23,7 @@ static const struct model_config config = {
     .readout = READOUT_SUM,
     .graph_outputs = OUTPUTS};
 
-/* The sum of the outputs, each times its slope. */
+/* Returns the sum of the outputs, each multiplied by its slope. */
 static double loss_of(const float *weight, const float *bias, const float *pooled,
                       const float *slope)
 {

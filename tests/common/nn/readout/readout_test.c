@@ -1,4 +1,5 @@
-/* Readouts against plain loops in double, their way back against central differences, and pieces and threads against one go. */
+/* Compares readouts with plain loops in double, their gradients with central differences, and
+ * results from pieces and from threads with those of one call. */
 #include "common/nn/readout/readout.h"
 
 #include "tests/support/test.h"
@@ -86,7 +87,7 @@ static void the_way_back_is_the_derivative(void **state)
     readout_backward(READOUT_MAX, &f.graphs, f.gradient, f.from, NULL, f.back);
     for (uint32_t g = 0; g < GRAPHS; g++)
         for (uint32_t c = 0; c < DIM; c++) {
-            bool seen = false; /* the first of the greatest */
+            bool seen = false; /* whether the first of equal maxima has been found */
             for (uint32_t i = f.first[g]; i < f.first[g + 1]; i++) {
                 const bool is_most = !seen && f.row[i * DIM + c] >= f.out[g * DIM + c];
                 const float wanted = is_most ? f.gradient[g * DIM + c] : 0;

@@ -1,4 +1,4 @@
-/* Labels of edges go through losses, metrics and lines of the task of nodes that has the same labels. */
+/* Labels of edges use the losses, metrics and lines of the node task that has the same labels. */
 #include "tests/common/nn/tasks/edge_task_check.h"
 
 static const struct task *const task = &task_edge_regression;

@@ -1,6 +1,7 @@
 /*
- * edge_task_check - what every task of edges' labels has to keep: losses, gradients and lines are those of the task of nodes
- * that has the same labels, a tally of it counts edges, and edges are its examples.
+ * edge_task_check - checks what every task with edge labels must satisfy: its losses, gradients and
+ * lines are those of the node task with the same labels, its tally counts edges, and its examples
+ * are edges.
  */
 #ifndef TESTS_COMMON_NN_TASKS_EDGE_TASK_CHECK_H
 #define TESTS_COMMON_NN_TASKS_EDGE_TASK_CHECK_H
@@ -14,7 +15,8 @@
 
 enum { EDGE_TASK_ROWS = 3, EDGE_TASK_CLASSES_MAX = 2 };
 
-/* label [EDGE_TASK_ROWS], as edges carry them; output [EDGE_TASK_ROWS, class_count]. `expected`: the metric of these rows. */
+/* Checks the rows of label [EDGE_TASK_ROWS], as edges carry them, and output [EDGE_TASK_ROWS,
+ * class_count]. `expected` is the metric of these rows. */
 static inline void edge_task_check_rows(const struct task *task, const struct task *of_nodes,
                                         const float *label, const float *output,
                                         uint32_t class_count, enum metric metric, double expected)
@@ -27,7 +29,7 @@ static inline void edge_task_check_rows(const struct task *task, const struct ta
     float gradient[EDGE_TASK_ROWS * EDGE_TASK_CLASSES_MAX];
     float other[EDGE_TASK_ROWS * EDGE_TASK_CLASSES_MAX];
     char line[200], other_line[200];
-    int32_t row[EDGE_TASK_ROWS]; /* of four-byte labels of either kind */
+    int32_t row[EDGE_TASK_ROWS]; /* holds four-byte labels, integers or floats */
     double value = 0;
     assert_ok(task_take_labels(task, label, EDGE_TASK_ROWS, class_count, row, &err), &err);
     const struct loss_result loss =

@@ -1,4 +1,4 @@
-/* Labels of graphs go through losses, metrics and lines of the task of nodes that has the same labels. */
+/* Labels of graphs use the losses, metrics and lines of the node task that has the same labels. */
 #include "common/nn/tasks/tally.h"
 
 #include "tests/support/test.h"

@@ -1,4 +1,4 @@
-/* Numbers of graphs go through losses, metrics and lines of those of nodes. */
+/* Graph labels that are numbers use the losses, metrics and lines of the node task. */
 #include "common/nn/tasks/tally.h"
 
 #include "tests/support/test.h"

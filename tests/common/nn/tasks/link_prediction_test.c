@@ -15,7 +15,7 @@ static double measured(const struct tally *tally, enum metric metric)
     return value;
 }
 
-/* Ranks 1, 2.5 (one above, one equal, and a half), 11. */
+/* The ranks are 1, 2.5 (one score above, one equal) and 11. */
 static void ranks_make_the_metrics_of_ranks(void **state)
 {
     struct error err = {0};
@@ -35,7 +35,7 @@ static void ranks_make_the_metrics_of_ranks(void **state)
     assert_true(fabs(measured(&tally, METRIC_HITS_10) - 2.0 / 3) < 1e-12);
     assert_true(fabs(measured(&tally, METRIC_LOSS) - 0.75) < 1e-12);
     assert_true(fabs(measured(&tally, METRIC_ROC_AUC) - 3.5 / 4) < 1e-12);
-    /* Merged with itself: the same shares. */
+    /* A tally merged with itself has the same shares. */
     assert_ok(tally_init(&sum, &form, &err), &err);
     for (int i = 0; i < 2; i++)
         assert_ok(tally_merge(&sum, &tally.loss, tally.count, tally.score, tally.truth,

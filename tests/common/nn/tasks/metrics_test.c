@@ -7,7 +7,7 @@
 
 static void f1_agrees_with_the_hand(void **state)
 {
-    /* tp 2 0 1, fp 1 0 2, fn 1 0 0: F1 of the classes 2/3, 0 (nothing there), 1/2 */
+    /* tp 2 0 1, fp 1 0 2, fn 1 0 0 give the F1 values 2/3, 0 (empty class) and 1/2 */
     const double confusion[9] = {2, 0, 1, 1, 0, 2, 1, 0, 0};
     (void)state;
     assert_true(fabs(metrics_macro_f1(confusion, 3, true) - (2.0 / 3 + 0.5) / 3) < 1e-12);
@@ -46,7 +46,7 @@ static void area_is_the_share_of_pairs_in_order(void **state)
     double pairs = 0, ordered = 0;
     (void)state;
     for (int i = 0; i < COUNT; i++) {
-        score[i] = (float)(i * 7 % 11); /* many ties */
+        score[i] = (float)(i * 7 % 11); /* gives many ties */
         truth[i] = (uint8_t)(i * 5 % 3 == 0);
     }
     for (int i = 0; i < COUNT; i++)
@@ -66,7 +66,7 @@ static double precision(const float *score, const uint8_t *truth, size_t count)
     return mean;
 }
 
-/* By scikit-learn 1.3: average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) is 0.8333. */
+/* scikit-learn 1.3: average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) is 0.8333. */
 static void average_precision_agrees_with_the_hand(void **state)
 {
     const float score[] = {0.1F, 0.4F, 0.35F, 0.8F};

@@ -11,7 +11,7 @@ static void labels_are_bits_in_all_columns_or_in_none(void **state)
 {
     static const struct {
         double column[3];
-        const char *message; /* NULL: taken */
+        const char *message; /* NULL: accepted */
     } cases[] = {{{0, 1, 1}, NULL},
                  {{(double)NAN, (double)NAN, (double)NAN}, NULL},
                  {{0, 0.5, 1}, "label in column 2: expected 0 or 1, found 0.5"},
@@ -42,7 +42,8 @@ static void binary_loss_is_the_mean_over_labels(void **state)
     const double first = (log(2) + log(1 + exp(2))) / 2, last = log(1 + exp(-1));
     (void)state;
     assert_int_equal(loss.label_count, 2);
-    assert_int_equal(loss.correct_count, 1); /* of four bits two are right: 0 predicts no label */
+    /* two of the four labels are right; a logit of 0 predicts no label */
+    assert_int_equal(loss.correct_count, 1);
     assert_true(fabs(loss.sum - first - last) < 1e-6);
     assert_true(fabs((double)gradient[0] + 0.5 / 4) < 1e-6);
     assert_true(gradient[2] == 0 && gradient[3] == 0);
@@ -109,13 +110,13 @@ static void several_labels_are_predicted_above_zero(void **state)
     const float logits[] = {1, -1, 0, 1, 5, 5, 2, -2};
     const float label[] = {1, 1, 1, 0, NAN, NAN, 1, 0};
     double confusion[7] = {0};
-    const double expected[7] = {2, 0, 0, 1, 1, 1, 1}; /* the last row is right as a whole */
+    const double expected[7] = {2, 0, 0, 1, 1, 1, 1}; /* every label of the last row is right */
     (void)state;
     task_multi_label.count(logits, label, 4, 2, false, confusion);
     assert_memory_equal(confusion, expected, sizeof expected);
 }
 
-/* Of torch 2.13: BCEWithLogitsLoss(pos_weight=[2, 0.5, 3]). */
+/* The expected values are from torch 2.13: BCEWithLogitsLoss(pos_weight=[2, 0.5, 3]). */
 static void what_a_label_weighs_is_torchs_pos_weight(void **state)
 {
     static const float logits[] = {0.5F, -1.25F, 2, 1.5F, 0.25F, -0.75F},

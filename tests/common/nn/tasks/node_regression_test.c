@@ -14,7 +14,7 @@ static void labels_are_numbers_in_all_columns_or_in_none(void **state)
 {
     static const struct {
         double column[3];
-        const char *message; /* NULL: taken */
+        const char *message; /* NULL: accepted */
     } cases[] = {
         {{0.25, -1e30, 3}, NULL},
         {{(double)NAN, (double)NAN, (double)NAN}, NULL},
@@ -34,7 +34,8 @@ static void labels_are_numbers_in_all_columns_or_in_none(void **state)
     }
     assert_fails(task->label_check(broken, 3, &err), ERROR_CORRUPT, "column 2", &err);
     assert_fails(task->label_check(endless, 3, &err), ERROR_CORRUPT, "column 3", &err);
-    for (uint32_t columns = 1; columns < 4; columns++) /* what columns look like, is a class */
+    /* without a setting, such columns select a class task */
+    for (uint32_t columns = 1; columns < 4; columns++)
         assert_true(task->takes_columns(columns) &&
                     task_of_columns(columns) != TASK_NODE_REGRESSION);
 }
@@ -122,7 +123,7 @@ static void a_line_has_label_and_prediction(void **state)
     expect_line((const float[]){0.5F, -2}, (const float[]){NAN, NAN}, ",0.5 -2,");
 }
 
-/* Of torch 2.13: L1Loss(), HuberLoss(), HuberLoss(delta=0.75). */
+/* The expected values are from torch 2.13: L1Loss(), HuberLoss(), HuberLoss(delta=0.75). */
 static void other_losses_are_those_of_torch(void **state)
 {
     static const float output[] = {1, 2, -1, 0.25F, 3, -2}, label[] = {0, 2, 1, 0, 2.5F, 1};
@@ -163,7 +164,7 @@ static double r2_of(const float *output, const float *label, const struct loss_r
     return r2;
 }
 
-/* Of scikit-learn: r2_score(), multioutput="uniform_average". */
+/* The expected values are from scikit-learn: r2_score(), multioutput="uniform_average". */
 static void r2_is_the_mean_of_columns(void **state)
 {
     static const float output[] = {1, 2, -1, 0.25F, 3, -2}, label[] = {0, 2, 1, 0, 2.5F, 1};

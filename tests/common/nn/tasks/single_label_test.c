@@ -7,7 +7,7 @@
 
 static const struct loss_rule plain = {0};
 
-/* As torch says it, to the digits of a float. */
+/* Compares with values of torch, to the precision of a float. */
 static void assert_near_all(const float *found, const double *expected, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -162,8 +162,8 @@ static void counts_of_parts_add_up(void **state)
     assert_memory_equal(whole, parts, sizeof whole);
 }
 
-/* scikit-learn 1.8: f1_score([0, 0, 2, 2], [0, 3, 2, 0], average="macro") = 0.3888..., over the labels 0, 2 and
- * 3; class 3 is only predicted, class 1 not there at all, class 4 neither. */
+/* scikit-learn 1.8: f1_score([0, 0, 2, 2], [0, 3, 2, 0], average="macro") = 0.3888..., over the
+ * labels 0, 2 and 3. Class 3 is only predicted; classes 1 and 4 do not occur. */
 static void macro_f1_leaves_out_classes_that_are_not_there(void **state)
 {
     const float logits[] = {9,      0, 0, 0, 0, /**/ 0, 0, 0, 9, 0,
@@ -176,7 +176,8 @@ static void macro_f1_leaves_out_classes_that_are_not_there(void **state)
     assert_true(fabs(metrics_micro_f1(confusion, 5) - 0.5) < 1e-12);
 }
 
-/* Of torch 2.13: CrossEntropyLoss(weight=w), (label_smoothing=0.1) and both, with a row that has no label. */
+/* The expected values are from torch 2.13: CrossEntropyLoss(weight=w), (label_smoothing=0.1) and
+ * both, with a row that has no label. */
 static void weights_and_smoothing_are_those_of_torch(void **state)
 {
     static const float logits[] = {0.5F, -1.25F, 2, 1.5F, 0.25F, -0.75F, -2, 0, 1, 3, 2.5F, -1};

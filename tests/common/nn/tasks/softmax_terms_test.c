@@ -37,7 +37,7 @@ static void terms_are_exponentials_and_their_sum(void **state)
             assert_true(fabs((double)term[c] - exact) <= 1e-6 * exact);
             expected += (double)term[c];
         }
-        assert_true(term[count] > 6.5F); /* nothing is written behind the row */
+        assert_true(term[count] > 6.5F); /* the element after the row is unchanged */
         assert_true(fabs(sum - expected) <= 1e-14 * expected);
         assert_true(sum >= 1);
     }

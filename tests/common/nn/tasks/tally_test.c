@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The JSON of some rows, added one at a time or all at once. */
+/* Returns the metrics as JSON of some rows, added one at a time or all at once. */
 static struct json_document *metrics_of(enum task_kind task, uint32_t classes, const float *logits,
                                         const void *label, size_t rows, size_t step)
 {
@@ -67,11 +67,11 @@ static void two_classes_have_an_area(void **state)
     static const int32_t label[] = {1, 0, 0, 1, -1};
     (void)state;
     struct json_document *d = metrics_of(TASK_SINGLE_LABEL, 2, logits, label, 5, 1);
-    assert_near(number(d, "roc_auc"), 0.5); /* 3 is above both, -1 above none */
+    assert_near(number(d, "roc_auc"), 0.5); /* the score 3 is above both, -1 above none */
     json_free(d);
 }
 
-/* The share of right bits, however the rows are cut. */
+/* The share of right labels does not depend on how the rows are split. */
 static void several_labels_a_node_are_counted_bit_by_bit(void **state)
 {
     static const float logits[] = {1, -1, 1, 1, 1, 1, 1, -1, -1, -1, -1, 1};
@@ -101,8 +101,9 @@ static void a_split_without_labels_has_no_numbers(void **state)
     json_free(d);
 }
 
-/* Of scikit-learn 1.x, the mean of average_precision_score and roc_auc_score over columns; the last column has no ones and
- * does not count (OGB). Equal scores are in it. However many columns fit, the bits are the same. */
+/* The expected values are from scikit-learn 1.x: the mean of average_precision_score and
+ * roc_auc_score over columns. The last column has no ones and does not count (OGB). Some scores
+ * are equal. The bits do not depend on how many columns fit. */
 static void several_labels_have_areas_column_by_column(void **state)
 {
     static const float logits[] = {.9F, .1F, .3F, 2, .8F, .4F, .3F, 1, .7F, .4F, .2F, 0,
@@ -154,7 +155,7 @@ static void what_is_not_counted_is_not_said(void **state)
     tally_release(&tally);
 }
 
-/* The mean of all rows is by their weights, however they are cut. */
+/* The mean over all rows is weighted, however the rows are split. */
 static void weighted_losses_add_up_by_weights(void **state)
 {
     static const float logits[] = {0.5F, -1, 2, 1, 0, 0, -1, 1};

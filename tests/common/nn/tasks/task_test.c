@@ -1,4 +1,4 @@
-/* The tables: every row has a name of its own, and all that it must have. */
+/* The tables: every row has a unique name and all required fields. */
 #include "common/nn/tasks/task.h"
 
 #include "tests/support/test.h"
@@ -33,7 +33,7 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
     assert_int_equal(task_named("single", 6), TASK_UNKNOWN);
 }
 
-/* Labels, splits and heads fit together, whatever the examples are. */
+/* Labels, splits and heads must be consistent for each kind of example. */
 static void traits_of_examples_agree(void **state)
 {
     (void)state;
@@ -67,7 +67,8 @@ static void every_metric_has_names_and_someone_who_measures_it(void **state)
             is_measured = is_measured || task_has_metric(task_of(kind), metric, 2);
         assert_true(is_measured);
     }
-    assert_false(task_has_metric(&task_single_label, METRIC_ROC_AUC, 3)); /* of two classes alone */
+    /* available with two classes only */
+    assert_false(task_has_metric(&task_single_label, METRIC_ROC_AUC, 3));
     assert_true(task_has_metric(&task_multi_label, METRIC_ROC_AUC, 3));
     assert_true(task_metric_needs_all(&task_multi_label, METRIC_ROC_AUC));
     assert_false(task_metric_needs_all(&task_single_label, METRIC_ROC_AUC));
@@ -86,8 +87,8 @@ static void every_loss_is_of_a_task_and_the_first_is_taken(void **state)
     assert_int_equal(task_loss_of(&task_node_regression, LOSS_BINARY), LOSS_COUNT);
 }
 
-/* Weights of 1 are none; a row of weight 2 is worth two rows, by the number of those that are there, or by what their
- * classes weigh. */
+/* Weights of 1 change nothing. A row of weight 2 counts as two rows, divided by the number of
+ * rows present or by the sum of their class weights. */
 static void check_row_weights(const struct loss_rule *rule)
 {
     enum { ROWS = 4, CLASSES = 3 };
