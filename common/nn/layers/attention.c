@@ -59,8 +59,11 @@ static void project_own_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    project_own(job, first, layer_pass_tile_end(first, job->a->shape.block.destination_count),
-                scratch_of(job, thread));
+    const uint32_t end = layer_pass_tile_end(first, job->a->shape.block.destination_count);
+    if (job->a->kind->prepare_own)
+        job->a->kind->prepare_own(job->a, first, end);
+    else
+        project_own(job, first, end, scratch_of(job, thread));
 }
 
 static void project_tile(void *context, int64_t tile, int thread)
@@ -162,8 +165,7 @@ static void attend_tile(void *context, int64_t tile, int thread)
 size_t attention_vector_floats(const struct attention *attention)
 {
     const size_t vectors = ATTENTION_VECTOR_COUNT_MAX * attention->width;
-    return vectors +
-           (attention->pass->layer->edge_dim ? attention->kind->edge_floats(attention) : 0);
+    return vectors + attention->kind->term_floats(attention);
 }
 
 enum error_code attention_find_slots(struct attention *attention, struct arena *arena,
@@ -181,8 +183,8 @@ enum error_code attention_find_slots(struct attention *attention, struct arena *
                        (size_t)block->destination_count * a->shape.heads, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->share, slots, what, err);
-    if (rc == ERROR_NONE && a->pass->layer->edge_dim)
-        rc = a->kind->find_edges(a, arena, err);
+    if (rc == ERROR_NONE)
+        rc = a->kind->find_terms(a, arena, err);
     a->weight = a->share;
     if (rc == ERROR_NONE && a->pass->slot_dropout.drop_below > 0)
         rc = arena_new(arena, &a->weight, slots, what, err);
@@ -242,7 +244,7 @@ enum error_code attention_forward(const struct attention_kind *kind, struct laye
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), project_tile, &job);
-    if (pass->block.is_bipartite && kind->parameters.destination_weight >= 0)
+    if (pass->block.is_bipartite)
         thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), project_own_tile,
                         &job);
     thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), attend_tile, &job);

@@ -247,15 +247,14 @@ static void reduce_vectors(const struct backward_job *job, const struct layer_gr
     }
 }
 
-static void reduce_edges(const struct backward_job *job, const struct layer_gradient *out)
+static void reduce_terms(const struct backward_job *job, const struct layer_gradient *out)
 {
     const struct attention *a = job->a;
     const size_t before = ATTENTION_VECTOR_COUNT_MAX * a->width;
-    if (job->pass->layer->edge_dim)
-        a->kind->finish_edges(a,
-                              partial_sums_total(&job->destinations, job->pass->output_dim + before,
-                                                 attention_vector_floats(a) - before),
-                              out);
+    const size_t count = attention_vector_floats(a) - before;
+    if (count)
+        a->kind->finish_terms(
+            a, partial_sums_total(&job->destinations, job->pass->output_dim + before, count), out);
 }
 
 static void reduce_all(const struct backward_job *job, const struct layer_gradient *out,
@@ -278,7 +277,7 @@ static void reduce_all(const struct backward_job *job, const struct layer_gradie
     partial_sums_total_into(&job->destinations, pool, 0, job->pass->output_dim,
                             out->parameter[at->output_bias]);
     reduce_vectors(job, out);
-    reduce_edges(job, out);
+    reduce_terms(job, out);
     for (size_t i = 0; i < sizeof projections / sizeof *projections; i++)
         if (projections[i].parameter >= 0)
             partial_sums_total_into(projections[i].sums, pool, projections[i].first,
@@ -300,18 +299,16 @@ enum error_code attention_find_slot_gradients(struct attention *attention, struc
     return rc;
 }
 
-/* Finds the gradient of the projection of destinations that are no sources. */
-static enum error_code find_own_gradients(struct backward_job *job, struct arena *arena,
-                                          int threads, struct error *err)
+enum error_code attention_find_row_gradients(struct layer_pass *pass, struct arena *arena,
+                                             struct error *err)
 {
-    struct layer_pass *pass = job->pass;
-    const size_t rows = pass->block.destination_count;
-    enum error_code rc = ERROR_NONE;
-    if (!job->is_first)
-        rc = arena_new(arena, &pass->own_gradient, rows * pass->layer->own_dim, what, err);
-    return rc == ERROR_NONE
-               ? partial_sums_init(&job->own, pass->block.destination_count,
-                                   job->a->width + own_matrix_size(job->a), threads, arena, err)
+    const struct message_block *block = &pass->block;
+    const size_t sources = block->source_count, destinations = block->destination_count;
+    const enum error_code rc =
+        arena_new(arena, &pass->input_gradient, sources * pass->input_dim, what, err);
+    return rc == ERROR_NONE && block->is_bipartite
+               ? arena_new(arena, &pass->own_gradient, destinations * pass->layer->own_dim, what,
+                           err)
                : rc;
 }
 
@@ -335,7 +332,7 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->destination_gradient, destinations * a->width, what, err);
     if (rc == ERROR_NONE && !job->is_first)
-        rc = arena_new(arena, &pass->input_gradient, sources * pass->input_dim, what, err);
+        rc = attention_find_row_gradients(pass, arena, err);
     if (rc == ERROR_NONE)
         rc = partial_sums_init(&job->destinations, block->destination_count,
                                destination_sums_size(a), threads, arena, err);
@@ -343,7 +340,8 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
         rc = partial_sums_init(&job->sources, block->source_count, source_sums_size(a), threads,
                                arena, err);
     if (rc == ERROR_NONE && has_own_tiles(a))
-        rc = find_own_gradients(job, arena, threads, err);
+        rc = partial_sums_init(&job->own, block->destination_count, a->width + own_matrix_size(a),
+                               threads, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
     return rc;

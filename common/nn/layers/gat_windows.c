@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/math/vector_exp.h"
 #include "common/nn/layers/gat_rows.h"
+#include "common/nn/layers/gat_terms.h"
 #include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/slot_aggregation.h"
 
@@ -61,14 +62,14 @@ enum error_code gat_windows_init(struct gat_windows *out, const struct model *mo
         return rc;
     const struct attention_parameters *at = &gat_kind.parameters;
     for (size_t end = 0; end < ENDS; end++)
-        gat_rows_vectors(value + parameter[at->vector[end]].offset,
-                         value + parameter[at->source_weight].offset, out->heads,
-                         attention_channels(own), out->dim,
-                         out->vector + end * out->heads * out->dim);
+        gat_terms_vectors(value + parameter[at->vector[end]].offset,
+                          value + parameter[at->source_weight].offset, out->heads,
+                          attention_channels(own), out->dim,
+                          out->vector + end * out->heads * out->dim);
     if (out->edge_dim)
-        gat_rows_vectors(value + parameter[at->edge_vector].offset,
-                         value + parameter[at->edge_weight].offset, out->heads,
-                         attention_channels(own), out->edge_dim, out->edge_vector);
+        gat_terms_vectors(value + parameter[at->edge_vector].offset,
+                          value + parameter[at->edge_weight].offset, out->heads,
+                          attention_channels(own), out->edge_dim, out->edge_vector);
     return ERROR_NONE;
 }
 
@@ -85,8 +86,8 @@ void gat_windows_read(struct gat_windows *windows, uint32_t first, uint32_t coun
 {
     const struct gat_windows *w = windows;
     const struct input_rows input = {.base = rows, .stride = w->dim};
-    gat_rows_terms(&input, w->vector, w->heads, w->dim, 0, count,
-                   w->source_term + first * w->heads);
+    gat_terms_of_rows(&input, w->vector, w->heads, w->dim, 0, count,
+                      w->source_term + first * w->heads);
 }
 
 /* Where they stand in a destination's row. */
@@ -122,8 +123,8 @@ void gat_windows_read_own(const struct gat_windows *windows, uint32_t count, con
     const size_t width = w->heads * (w->dim + TERMS);
     for (uint32_t i = 0; i < count; i++) {
         const struct input_rows input = {.base = own + i * w->dim, .stride = w->dim};
-        gat_rows_terms(&input, w->vector + w->heads * w->dim, w->heads, w->dim, 0, 1,
-                       own_term_of(w, row + i * width));
+        gat_terms_of_rows(&input, w->vector + w->heads * w->dim, w->heads, w->dim, 0, 1,
+                          own_term_of(w, row + i * width));
     }
 }
 

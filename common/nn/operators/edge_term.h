@@ -3,7 +3,7 @@
  *
  *   c_kh = v_h . f_k          f_k: the features of the edge of slot k, v [heads, dim]
  *
- * The slot of a destination itself has the mean of the features of its other edges, or 0 without any: so fills PyG in
+ * In a block that is not bipartite the slot of a destination itself has the mean of the features of its other edges, or 0 without any: so fills PyG in
  * what loops lack (fill_value "mean"). Backward, with dc of all slots: dv_h = sum over k of dc_kh f_k.
  */
 #ifndef COMMON_NN_OPERATORS_EDGE_TERM_H

@@ -36,6 +36,8 @@ static const struct typed_trial typed_trials[] = {
     {{"train-step.model=gin", "train-step.train_eps=true"}, false},
     {{"train-step.model=le", "train-step.relation_aggr=mean"}, true},
     {{"train-step.model=gat", "train-step.heads=2"}, false},
+    {{"train-step.model=gat", "train-step.heads=2", "train-step.edge_features=false"}, false},
+    {{"train-step.model=gat", "train-step.heads=1", "train-step.relation_aggr=max"}, false},
     {{"train-step.model=rgat", "train-step.heads=2", "train-step.projection=linear"}, false},
     {{"train-step.model=hgt", "train-step.heads=2"}, false},
     {{"train-step.model=gcn", "train-step.norm=layer"}, true},
@@ -63,11 +65,13 @@ static inline struct inference_tiles *typed_trial_tiles(struct typed_run *run,
                                                         const struct topology *topology)
 {
     const bool by_ends = trial->by_weights && run->model.divides_by_ends;
+    const unsigned weight = trial->by_weights ? 1U << EDGE_WEIGHT : 0;
+    const unsigned feature = run->model.layer[0].edge_dim ? 1U << EDGE_FEATURE : 0;
     const struct inference_tiles_config config = {
         .context = &run->context,
         .topology = topology,
         .model = &run->model,
-        .edge_use = {.columns = trial->by_weights ? 1U << EDGE_WEIGHT : 0, .weight_sum = by_ends},
+        .edge_use = {.columns = weight | feature, .weight_sum = by_ends},
         .neighbor_bytes = 1ULL << 30,
         .value_bytes = 1ULL << 30};
     struct inference_tiles *tiles = NULL;
