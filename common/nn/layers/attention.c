@@ -86,20 +86,23 @@ static void project_tile(void *context, int64_t tile, int thread)
         a->kind->prepare(a, first, end);
 }
 
-/* Multiplies the values of slots of these destinations with what dropout makes of a share: 0 or its scale. */
-static void drop_slots(const struct attention *a, uint32_t first, uint32_t end, float *value)
+void attention_drop_slots(const struct activation *dropout, uint64_t base, uint32_t heads,
+                          size_t first, size_t end, float *value)
 {
-    const struct activation *drop = &a->pass->slot_dropout;
-    const uint32_t heads = a->shape.heads;
-    const size_t stop = edge_slot(&a->shape.block, end);
     uint32_t word[4] = {0};
-    for (size_t slot = edge_slot(&a->shape.block, first); slot < stop; slot++)
+    for (size_t slot = first; slot < end; slot++)
         for (uint32_t h = 0; h < heads; h++) {
             if (h % 8 == 0)
-                random_block(&drop->stream, slot_items | (a->pass->first_slot + slot), h / 8, word);
+                random_block(&dropout->stream, slot_items | (base + slot), h / 8, word);
             const uint32_t draw = word[h % 8 / 2] >> (h % 2 ? 16 : 0) & 0xffffU;
-            value[slot * heads + h] *= draw < drop->drop_below ? 0 : drop->scale;
+            value[slot * heads + h] *= draw < dropout->drop_below ? 0 : dropout->scale;
         }
+}
+
+static void drop_slots(const struct attention *a, uint32_t first, uint32_t end, float *value)
+{
+    attention_drop_slots(&a->pass->slot_dropout, a->pass->first_slot, a->shape.heads,
+                         edge_slot(&a->shape.block, first), edge_slot(&a->shape.block, end), value);
 }
 
 CPU_KERNEL(mean_of_heads,
@@ -115,10 +118,10 @@ CPU_KERNEL(mean_of_heads,
     }
 }
 
-void attention_mean_of_heads(const struct attention *attention, const float *rows, size_t count,
+void attention_mean_of_heads(const struct edge_shape *shape, const float *rows, size_t count,
                              float *out)
 {
-    mean_of_heads(&attention->shape, rows, count, out);
+    mean_of_heads(shape, rows, count, out);
 }
 
 void attention_weigh_slots(struct attention *attention, uint32_t first, uint32_t end)

@@ -143,11 +143,15 @@ void attention_weigh_slots_back(struct attention *attention, uint32_t first, uin
 void attention_project(struct rows_view rows, const float *matrix, const float *bias, size_t width,
                        float *out);
 /* The output of `count` rows by heads [count, width], when heads do not stand side by side: their mean. */
-void attention_mean_of_heads(const struct attention *attention, const float *rows, size_t count,
+void attention_mean_of_heads(const struct edge_shape *shape, const float *rows, size_t count,
                              float *out);
 /* Its transpose: u [count, width] from the gradient of the output: each head's part, or the same for each. */
-void attention_share_out(const struct attention *attention, const float *gradient, size_t count,
-                         float *out);
+void attention_share_out(const struct edge_shape *shape, bool joins, const float *gradient,
+                         size_t count, float *out);
+/* Multiplies the values of slots first .. end - 1, [slots, heads], with what dropout makes of a share: 0 or
+ * its scale. `base` is the number of the first slot of all, and names the draws. */
+void attention_drop_slots(const struct activation *dropout, uint64_t base, uint32_t heads,
+                          size_t first, size_t end, float *value);
 /* sum [dim] += the sums of the columns of `count` rows. A tile is summed by itself first, into tile_sum, which keeps
  * the rounding of long columns small. */
 void attention_add_columns(const float *rows, size_t count, size_t dim, float *tile_sum,

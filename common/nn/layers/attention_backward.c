@@ -99,24 +99,24 @@ void attention_add_columns(const float *rows, size_t count, size_t dim, float *t
 }
 
 CPU_KERNEL(share_out_to_heads,
-           (const struct attention *a, const float *gradient, size_t count, float *out),
-           (a, gradient, count, out))
+           (const struct edge_shape *shape, bool joins, const float *gradient, size_t count,
+            float *out),
+           (shape, joins, gradient, count, out))
 {
-    const size_t channels = a->shape.channels;
-    const float share = a->joins ? 1 : 1 / (float)a->shape.heads;
-    for (size_t row = 0; row < count; row++, out += a->width)
-        for (size_t h = 0; h < a->shape.heads; h++) {
-            const float *from =
-                gradient + row * a->pass->output_dim + (a->joins ? h * channels : 0);
+    const size_t channels = shape->channels, width = shape->heads * channels;
+    const float share = joins ? 1 : 1 / (float)shape->heads;
+    for (size_t row = 0; row < count; row++, out += width)
+        for (size_t h = 0; h < shape->heads; h++) {
+            const float *from = gradient + (joins ? row * width + h * channels : row * channels);
             vector_copy(out + h * channels, from, channels);
             vector_scale(out + h * channels, share, channels);
         }
 }
 
-void attention_share_out(const struct attention *attention, const float *gradient, size_t count,
-                         float *out)
+void attention_share_out(const struct edge_shape *shape, bool joins, const float *gradient,
+                         size_t count, float *out)
 {
-    share_out_to_heads(attention, gradient, count, out);
+    share_out_to_heads(shape, joins, gradient, count, out);
 }
 
 static void destination_tile(void *context, const struct partial_sums_tile *tile)
@@ -132,7 +132,8 @@ static void destination_tile(void *context, const struct partial_sums_tile *tile
     if (tile->fresh)
         vector_zero(tile->sum, destination_sums_size(a));
     add_column_sums(gradient, end - first, dim, scratch, sums.output_bias);
-    share_out_to_heads(a, gradient, end - first, a->output_gradient + first * a->width);
+    share_out_to_heads(&a->shape, a->joins, gradient, end - first,
+                       a->output_gradient + first * a->width);
     for (uint32_t row = first, next; row < end; row = next) {
         next = end - row < ATTENTION_ROWS_AT_ONCE ? end : row + ATTENTION_ROWS_AT_ONCE;
         edge_score_dot(&a->shape, a->output_gradient, a->source, row, next, a->slot_gradient);

@@ -125,7 +125,7 @@ static void attend_tile(void *context, int64_t tile, int thread)
                      pass->sum ? z_of_sums(g, h, first, end, z) : z_of(g, z, h, end - first),
                      weight_of(g, h), false, by_heads + h * g->channels, g->width);
     if (!g->attention->joins)
-        attention_mean_of_heads(g->attention, by_heads, end - first, output);
+        attention_mean_of_heads(&g->attention->shape, by_heads, end - first, output);
     layer_pass_finish(pass, output, first, end);
 }
 
@@ -212,7 +212,7 @@ static void destination_tile(void *context, const struct partial_sums_tile *tile
     if (tile->fresh)
         vector_zero(tile->sum, destination_sums_size(g));
     attention_add_columns(gradient, count, pass->output_dim, tile_sum, sums.output_bias);
-    attention_share_out(a, gradient, count, u);
+    attention_share_out(&a->shape, a->joins, gradient, count, u);
     if (g->z_gradient)
         dz = g->z_gradient + first * g->wide;
     for (size_t h = 0; h < g->heads; h++) {

@@ -129,16 +129,17 @@ static enum error_code forward(struct typed_pass *pass, bool keep,
     if (rc != ERROR_NONE)
         return rc;
     pass->state = rgat;
-    rc = relation_gat_new(pass, true, arena, &rgat->gat, err);
+    rc = relation_gat_new(pass, arena, &rgat->gat, err);
     if (rc == ERROR_NONE)
         rc = relation_matrices_new(pass, width_of(pass->layer), workspace, &rgat->matrices, err);
     if (rc == ERROR_NONE && !arena->counts)
         relation_matrices_make(&rgat->matrices, workspace->pool);
     for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++)
         rc = make_terms(pass, rgat, r, arena, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        rgat->gat->bias[t] = typed_parameter(pass, tensor(pass, BIAS));
-    return rc == ERROR_NONE ? relation_gat_forward(rgat->gat, pass, keep, workspace, err) : rc;
+    if (rc != ERROR_NONE)
+        return rc;
+    rgat->gat->bias = typed_parameter(pass, tensor(pass, BIAS));
+    return relation_gat_forward(rgat->gat, pass, keep, workspace, err);
 }
 
 static enum error_code find_gradients(const struct typed_pass *pass,
@@ -157,8 +158,6 @@ static enum error_code find_gradients(const struct typed_pass *pass,
             rc = arena_new(workspace->arena, &out->target_term[r], heads * matrices->input, what,
                            err);
     }
-    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        rc = arena_new(workspace->arena, &out->bias[t], pass->layer->config.output_dim, what, err);
     return rc;
 }
 
@@ -171,6 +170,7 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
     struct relation_gat_gradient out = {0};
     struct relation_matrices slopes;
     enum error_code rc = find_gradients(pass, workspace, &out, &slopes, err);
+    out.bias = typed_gradient(pass, gradient, tensor(pass, BIAS));
     if (rc == ERROR_NONE)
         rc = relation_gat_backward(rgat->gat, pass, output_gradient, &out, workspace, err);
     if (rc != ERROR_NONE || workspace->arena->counts)
@@ -186,9 +186,6 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
                         typed_gradient(pass, gradient, tensor(pass, QUERY)));
     }
     relation_matrices_back(&slopes, gradient, workspace->pool);
-    for (uint32_t t = 0; t < pass->schema->type_count; t++)
-        for (size_t i = 0; pass->destination_count[t] && i < pass->layer->config.output_dim; i++)
-            typed_gradient(pass, gradient, tensor(pass, BIAS))[i] += out.bias[t][i];
     return ERROR_NONE;
 }
 

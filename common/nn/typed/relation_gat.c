@@ -17,14 +17,10 @@ static size_t width_of(const struct typed_pass *pass)
     return heads_of(pass) * attention_channels(pass->layer);
 }
 
-static uint32_t source_dim(const struct typed_pass *pass, uint32_t relation)
+/* Columns of the rows of all types. */
+static uint32_t dim_of(const struct typed_pass *pass)
 {
-    return pass->layer->type_input_dim[pass->schema->relation[relation].source_type];
-}
-
-static uint32_t target_dim(const struct typed_pass *pass, uint32_t relation)
-{
-    return pass->layer->type_input_dim[pass->schema->relation[relation].target_type];
+    return pass->layer->type_input_dim[0];
 }
 
 static enum error_code new_pointers(struct arena *arena, uint32_t count, float ***out,
@@ -43,12 +39,10 @@ enum error_code relation_gat_gradient_new(const struct typed_pass *pass, struct 
     enum error_code rc = new_pointers(arena, relations, &out->weight, err);
     if (rc == ERROR_NONE)
         rc = new_pointers(arena, relations, &out->source_term, err);
-    if (rc == ERROR_NONE)
-        rc = new_pointers(arena, relations, &out->target_term, err);
-    return rc == ERROR_NONE ? new_pointers(arena, pass->schema->type_count, &out->bias, err) : rc;
+    return rc == ERROR_NONE ? new_pointers(arena, relations, &out->target_term, err) : rc;
 }
 
-enum error_code relation_gat_new(const struct typed_pass *pass, bool across, struct arena *arena,
+enum error_code relation_gat_new(const struct typed_pass *pass, struct arena *arena,
                                  struct relation_gat **out, struct error *err)
 {
     struct relation_gat *made = NULL;
@@ -57,22 +51,17 @@ enum error_code relation_gat_new(const struct typed_pass *pass, bool across, str
     *out = made;
     if (rc != ERROR_NONE)
         return rc;
-    *made = (struct relation_gat){.across = across};
+    *made = (struct relation_gat){.bias = NULL};
     rc = relation_gat_gradient_new(pass, arena, &pointers, err);
     made->weight = (const float **)pointers.weight;
     made->source_term = (const float **)pointers.source_term;
     made->target_term = (const float **)pointers.target_term;
-    made->bias = (const float **)pointers.bias;
     if (rc == ERROR_NONE)
         rc = arena_new_bytes(arena, (void **)&made->part, pass->schema->relation_count,
                              sizeof(void *), what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &made->share, pass->schema->type_count, what, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        made->share[t] = 1;
     return rc == ERROR_NONE ? relation_attention_new(pass, (uint32_t)heads_of(pass),
-                                                     attention_channels(pass->layer), across, true,
-                                                     arena, &made->attention, err)
+                                                     attention_channels(pass->layer), true, arena,
+                                                     &made->attention, err)
                             : rc;
 }
 
@@ -113,16 +102,14 @@ static enum error_code new_part(const struct relation_gat *gat, const struct typ
     rc = index_rows(pass, r, arena, &made->row_index, err);
     targets.row_index = made->row_index;
     if (rc == ERROR_NONE)
-        rc = row_product_new(&(struct row_matrix){gat->weight[r], NULL, source_dim(pass, r), width},
+        rc = row_product_new(&(struct row_matrix){gat->weight[r], NULL, dim_of(pass), width},
                              sources, input, NULL, arena, &made->source, err);
     if (rc == ERROR_NONE)
-        rc = row_product_new(
-            &(struct row_matrix){gat->source_term[r], NULL, source_dim(pass, r), heads}, sources,
-            input, NULL, arena, &made->source_term, err);
+        rc = row_product_new(&(struct row_matrix){gat->source_term[r], NULL, dim_of(pass), heads},
+                             sources, input, NULL, arena, &made->source_term, err);
     if (rc == ERROR_NONE)
-        rc = row_product_new(
-            &(struct row_matrix){gat->target_term[r], NULL, target_dim(pass, r), heads}, rows,
-            &targets, NULL, arena, &made->target_term, err);
+        rc = row_product_new(&(struct row_matrix){gat->target_term[r], NULL, dim_of(pass), heads},
+                             rows, &targets, NULL, arena, &made->target_term, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &made->sum, (size_t)rows * width, what, err);
     made->rows = made->sum;
@@ -151,38 +138,14 @@ static void score_tile(void *context, int64_t tile, int thread)
                    layer_pass_tile_end(first, job->rows), job->slots->share);
 }
 
-CPU_KERNEL(mean_of_head_rows,
-           (const float *rows, size_t heads, size_t channels, size_t count, float *out),
-           (rows, heads, channels, count, out))
-{
-    for (size_t i = 0; i < count; i++, rows += heads * channels, out += channels) {
-        vector_copy(out, rows, channels);
-        for (size_t h = 1; h < heads; h++)
-            vector_add(out, rows + h * channels, channels);
-        vector_scale(out, 1 / (float)heads, channels);
-    }
-}
-
-CPU_KERNEL(share_out_to_heads,
-           (const float *rows, size_t heads, size_t channels, size_t count, float *out),
-           (rows, heads, channels, count, out))
-{
-    for (size_t i = 0; i < count; i++, rows += channels, out += heads * channels)
-        for (size_t h = 0; h < heads; h++) {
-            vector_copy(out + h * channels, rows, channels);
-            vector_scale(out + h * channels, 1 / (float)heads, channels);
-        }
-}
-
 static void mean_tile(void *context, int64_t tile, int thread)
 {
     const struct part_job *job = context;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const size_t count = layer_pass_tile_end(first, job->rows) - first;
     (void)thread;
-    mean_of_head_rows(job->from + first * width_of(job->pass), heads_of(job->pass),
-                      attention_channels(job->pass->layer), count,
-                      job->to + first * (size_t)job->pass->layer->config.output_dim);
+    attention_mean_of_heads(&job->slots->shape, job->from + first * width_of(job->pass), count,
+                            job->to + first * (size_t)job->pass->layer->config.output_dim);
 }
 
 static void share_out_tile(void *context, int64_t tile, int thread)
@@ -191,9 +154,9 @@ static void share_out_tile(void *context, int64_t tile, int thread)
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const size_t count = layer_pass_tile_end(first, job->rows) - first;
     (void)thread;
-    share_out_to_heads(job->from + first * (size_t)job->pass->layer->config.output_dim,
-                       heads_of(job->pass), attention_channels(job->pass->layer), count,
-                       job->to + first * width_of(job->pass));
+    attention_share_out(&job->slots->shape, false,
+                        job->from + first * (size_t)job->pass->layer->config.output_dim, count,
+                        job->to + first * width_of(job->pass));
 }
 
 static struct part_job job_of(const struct relation_gat *gat, const struct typed_pass *pass,
@@ -252,10 +215,9 @@ static enum error_code join(const struct relation_gat *gat, const struct typed_p
     for (uint32_t r = 0; r < pass->schema->relation_count; r++)
         if (gat->part[r])
             rows[r] = gat->part[r]->rows;
-    relation_rows_join(pass, rows, dim, gat->share, pass->output, workspace->pool);
+    relation_rows_join(pass, rows, dim, pass->output, workspace->pool);
     for (uint32_t t = 0; t < pass->schema->type_count; t++)
-        if (gat->bias[t])
-            add_bias_to_all(pass->output[t], gat->bias[t], dim, pass->destination_count[t]);
+        add_bias_to_all(pass->output[t], gat->bias, dim, pass->destination_count[t]);
     return ERROR_NONE;
 }
 
@@ -305,12 +267,10 @@ static void weights_back(const struct relation_gat *gat, const struct typed_pass
                          const float *dy, const struct back *back, float *scratch,
                          struct thread_pool *pool)
 {
-    const uint32_t type = pass->schema->relation[r].target_type;
     struct part_job job = job_of(gat, pass, r);
     job.from = job.part->rows; /* its values are not needed any more */
     job.to = job.part->sum;
-    relation_rows_part(pass, r, dy, pass->layer->config.output_dim, gat->share[type],
-                       job.part->rows, pool);
+    relation_rows_part(pass, r, dy, pass->layer->config.output_dim, job.part->rows, pool);
     if (!pass->layer->joins_heads)
         thread_pool_run(pool, layer_pass_tiles(job.rows), share_out_tile, &job);
     relation_slots_dot(job.slots, job.part->sum, row_product_rows(job.part->source),
@@ -374,7 +334,7 @@ static enum error_code products_back(const struct relation_gat *gat, const struc
     const struct relation_gat_part *part = gat->part[r];
     float *sources = pass->input_gradient[relation->source_type];
     float *targets = pass->input_gradient[relation->target_type];
-    const size_t count = (size_t)pass->source_count[relation->source_type] * source_dim(pass, r);
+    const size_t count = (size_t)pass->source_count[relation->source_type] * dim_of(pass);
     enum error_code rc = row_product_backward(part->source, back->source, sources != NULL,
                                               out->weight[r], NULL, workspace, err);
     if (rc == ERROR_NONE)
@@ -391,7 +351,7 @@ static enum error_code products_back(const struct relation_gat *gat, const struc
     }
     if (targets)
         add_at_rows(targets, row_product_input_gradient(part->target_term), pass->edges[r].row,
-                    target_dim(pass, r), pass->edges[r].block.destination_count);
+                    dim_of(pass), pass->edges[r].block.destination_count);
     return ERROR_NONE;
 }
 
@@ -416,14 +376,14 @@ static enum error_code bias_back(const struct typed_pass *pass, uint32_t type, c
     struct bias_job job = {dy, pass->layer->config.output_dim};
     struct partial_sums sums;
     const uint32_t rows = pass->destination_count[type];
-    if (rows == 0 || !out)
+    if (rows == 0)
         return ERROR_NONE;
     const enum error_code rc = partial_sums_init(
         &sums, rows, job.dim, thread_pool_size(workspace->pool), workspace->arena, err);
     if (rc != ERROR_NONE || workspace->arena->counts)
         return rc;
     partial_sums_run(&sums, workspace->pool, bias_tile, &job);
-    partial_sums_total_into(&sums, workspace->pool, 0, job.dim, out);
+    add_all(out, partial_sums_total(&sums, 0, job.dim), job.dim);
     return ERROR_NONE;
 }
 
@@ -437,7 +397,7 @@ static enum error_code types_back(const struct typed_pass *pass, float *const *o
         float *dx = pass->input_gradient[t];
         for (size_t i = 0; !workspace->arena->counts && dx && i < count; i++)
             dx[i] = 0;
-        rc = bias_back(pass, t, output_gradient[t], out->bias[t], workspace, err);
+        rc = bias_back(pass, t, output_gradient[t], out->bias, workspace, err);
     }
     return rc;
 }

@@ -1,10 +1,10 @@
 /*
- * relation_gat - additive attention by relation: what GAT by relation and R-GAT share.
+ * relation_gat - additive attention over all relations to a type: R-GAT (layers/rgat_layer.c).
  *
  *   p_j = W_r x_j                                     rows of the sources of relation r, [heads, channels]
  *   s_k = leaky(u_r . x_j + v_r . x_i)                in each head, of an edge k from j to i; leaky as in edge_score.h
- *   w   = softmax of s over the edges of i, of each relation alone or of all together; some are dropped in training
- *   y_i = share_t (sum over r and k of w_k p_j) + b_t  heads side by side, or in the last layer their mean
+ *   w   = softmax of s over the edges of i of all relations; some are dropped in training
+ *   y_i = sum over r and k of w_k p_j + b              heads side by side, or in the last layer their mean
  *
  * The vectors u_r and v_r are what a kind's attention makes of its matrices: no product of destinations is needed. A destination has
  * no slot of its own.
@@ -26,25 +26,21 @@ struct relation_gat_part {
 
 /* Arrays in the arena, of which the kind fills the matrices before forward. */
 struct relation_gat {
-    bool across;
-    const float **weight;      /* [relations]: W_r [width, columns of the source type] */
-    const float **source_term; /* [relations]: u_r [heads, columns of the source type] */
-    const float **target_term; /* [relations]: v_r [heads, columns of the target type] */
-    const float **bias;        /* [types]: [output_dim]; NULL: none */
-    float *share;              /* [types] */
+    const float **weight;      /* [relations]: W_r [width, columns] */
+    const float **source_term; /* [relations]: u_r [heads, columns] */
+    const float **target_term; /* [relations]: v_r [heads, columns] */
+    const float *bias;         /* [output_dim] */
     struct relation_attention *attention;
     struct relation_gat_part **part; /* [relations] */
 };
 
-/* Where backward writes, in the same shapes; left alone for a relation without edges. Of `bias` the sums of the rows of the
- * output's gradient. */
+/* Backward writes here, in the same shapes, and nothing for a relation without edges. To `bias` it adds. */
 struct relation_gat_gradient {
-    float **weight, **source_term, **target_term, **bias;
+    float **weight, **source_term, **target_term, *bias;
 };
 
-MUST_CHECK enum error_code relation_gat_new(const struct typed_pass *pass, bool across,
-                                            struct arena *arena, struct relation_gat **out,
-                                            struct error *err);
+MUST_CHECK enum error_code relation_gat_new(const struct typed_pass *pass, struct arena *arena,
+                                            struct relation_gat **out, struct error *err);
 MUST_CHECK enum error_code relation_gat_gradient_new(const struct typed_pass *pass,
                                                      struct arena *arena,
                                                      struct relation_gat_gradient *out,
