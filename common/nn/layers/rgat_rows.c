@@ -1,11 +1,10 @@
-#include "common/nn/typed/relation_gat.h"
-
 #include "common/math/vector.h"
 #include "common/nn/layers/attention.h"
 #include "common/nn/layers/partial_sums.h"
+#include "common/nn/layers/rgat.h"
 #include "common/nn/operators/edge_score.h"
 
-static const char what[] = "attention by relation"; /* wants memory */
+static const char what[] = "relational attention"; /* wants memory */
 
 static size_t heads_of(const struct typed_pass *pass)
 {
@@ -23,48 +22,6 @@ static uint32_t dim_of(const struct typed_pass *pass)
     return pass->layer->type_input_dim[0];
 }
 
-static enum error_code new_pointers(struct arena *arena, uint32_t count, float ***out,
-                                    struct error *err)
-{
-    const enum error_code rc = arena_new(arena, out, count, what, err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
-        (*out)[i] = NULL;
-    return rc;
-}
-
-enum error_code relation_gat_gradient_new(const struct typed_pass *pass, struct arena *arena,
-                                          struct relation_gat_gradient *out, struct error *err)
-{
-    const uint32_t relations = pass->schema->relation_count;
-    enum error_code rc = new_pointers(arena, relations, &out->weight, err);
-    if (rc == ERROR_NONE)
-        rc = new_pointers(arena, relations, &out->source_term, err);
-    return rc == ERROR_NONE ? new_pointers(arena, relations, &out->target_term, err) : rc;
-}
-
-enum error_code relation_gat_new(const struct typed_pass *pass, struct arena *arena,
-                                 struct relation_gat **out, struct error *err)
-{
-    struct relation_gat *made = NULL;
-    struct relation_gat_gradient pointers = {0};
-    enum error_code rc = arena_new(arena, &made, 1, what, err);
-    *out = made;
-    if (rc != ERROR_NONE)
-        return rc;
-    *made = (struct relation_gat){.bias = NULL};
-    rc = relation_gat_gradient_new(pass, arena, &pointers, err);
-    made->weight = (const float **)pointers.weight;
-    made->source_term = (const float **)pointers.source_term;
-    made->target_term = (const float **)pointers.target_term;
-    if (rc == ERROR_NONE)
-        rc = arena_new_bytes(arena, (void **)&made->part, pass->schema->relation_count,
-                             sizeof(void *), what, err);
-    return rc == ERROR_NONE ? relation_attention_new(pass, (uint32_t)heads_of(pass),
-                                                     attention_channels(pass->layer), true, arena,
-                                                     &made->attention, err)
-                            : rc;
-}
-
 /* --- forward --- */
 
 /* Input rows of the rows of a relation. */
@@ -80,48 +37,40 @@ static enum error_code index_rows(const struct typed_pass *pass, uint32_t r, str
     return rc;
 }
 
-static enum error_code new_part(const struct relation_gat *gat, const struct typed_pass *pass,
-                                uint32_t r, struct arena *arena, struct relation_gat_part **out,
-                                struct error *err)
+enum error_code rgat_rows_new(const struct typed_pass *pass, uint32_t relation,
+                              const struct rgat *rgat, struct arena *arena, struct error *err)
 {
-    const struct relation *relation = &pass->schema->relation[r];
-    const uint32_t rows = pass->edges[r].block.destination_count;
-    const uint32_t sources = pass->source_count[relation->source_type];
+    const struct relation *ends = &pass->schema->relation[relation];
+    const uint32_t rows = pass->edges[relation].block.destination_count, dim = dim_of(pass);
+    const uint32_t sources = pass->source_count[ends->source_type];
     const uint32_t heads = (uint32_t)heads_of(pass), width = (uint32_t)width_of(pass);
-    const struct input_rows *input = &pass->input[relation->source_type];
-    struct input_rows targets = pass->input[relation->target_type];
-    struct relation_gat_part *made = NULL;
-    *out = NULL;
-    if (rows == 0)
-        return ERROR_NONE;
-    enum error_code rc = arena_new(arena, &made, 1, what, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    *out = made;
-    *made = (struct relation_gat_part){.source = NULL};
-    rc = index_rows(pass, r, arena, &made->row_index, err);
-    targets.row_index = made->row_index;
+    const struct input_rows *input = &pass->input[ends->source_type];
+    struct rgat_relation *own = rgat->relation[relation];
+    struct input_rows targets = pass->input[ends->target_type];
+    uint32_t *row_index = NULL;
+    enum error_code rc = index_rows(pass, relation, arena, &row_index, err);
+    targets.row_index = row_index;
     if (rc == ERROR_NONE)
-        rc = row_product_new(&(struct row_matrix){gat->weight[r], NULL, dim_of(pass), width},
-                             sources, input, NULL, arena, &made->source, err);
-    if (rc == ERROR_NONE)
-        rc = row_product_new(&(struct row_matrix){gat->source_term[r], NULL, dim_of(pass), heads},
-                             sources, input, NULL, arena, &made->source_term, err);
-    if (rc == ERROR_NONE)
-        rc = row_product_new(&(struct row_matrix){gat->target_term[r], NULL, dim_of(pass), heads},
-                             rows, &targets, NULL, arena, &made->target_term, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &made->sum, (size_t)rows * width, what, err);
-    made->rows = made->sum;
-    if (rc == ERROR_NONE && !pass->layer->joins_heads)
         rc =
-            arena_new(arena, &made->rows, (size_t)rows * pass->layer->config.output_dim, what, err);
+            row_product_new(&(struct row_matrix){rgat->matrices.matrix[relation], NULL, dim, width},
+                            sources, input, NULL, arena, &own->source, err);
+    if (rc == ERROR_NONE)
+        rc = row_product_new(&(struct row_matrix){own->source_vector, NULL, dim, heads}, sources,
+                             input, NULL, arena, &own->source_term, err);
+    if (rc == ERROR_NONE)
+        rc = row_product_new(&(struct row_matrix){own->target_vector, NULL, dim, heads}, rows,
+                             &targets, NULL, arena, &own->target_term, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &own->sum, (size_t)rows * width, what, err);
+    own->rows = own->sum;
+    if (rc == ERROR_NONE && !pass->layer->joins_heads)
+        rc = arena_new(arena, &own->rows, (size_t)rows * pass->layer->config.output_dim, what, err);
     return rc;
 }
 
 struct part_job {
     const struct typed_pass *pass;
-    const struct relation_gat_part *part;
+    const struct rgat_relation *part;
     const struct relation_slots *slots;
     float *gradient; /* of target_term, or of source_term */
     float *from, *to;
@@ -159,20 +108,19 @@ static void share_out_tile(void *context, int64_t tile, int thread)
                         job->to + first * width_of(job->pass));
 }
 
-static struct part_job job_of(const struct relation_gat *gat, const struct typed_pass *pass,
-                              uint32_t r)
+static struct part_job job_of(const struct rgat *rgat, const struct typed_pass *pass, uint32_t r)
 {
     return (struct part_job){.pass = pass,
-                             .part = gat->part[r],
-                             .slots = gat->attention->slots[r],
+                             .part = rgat->relation[r],
+                             .slots = rgat->attention->slots[r],
                              .rows = pass->edges[r].block.destination_count};
 }
 
-static enum error_code score_relation(const struct relation_gat *gat, const struct typed_pass *pass,
+static enum error_code score_relation(const struct rgat *rgat, const struct typed_pass *pass,
                                       uint32_t r, bool keep,
                                       const struct model_workspace *workspace, struct error *err)
 {
-    struct part_job job = job_of(gat, pass, r);
+    struct part_job job = job_of(rgat, pass, r);
     enum error_code rc = row_product_forward(job.part->source, keep, workspace, err);
     if (rc == ERROR_NONE)
         rc = row_product_forward(job.part->source_term, keep, workspace, err);
@@ -183,10 +131,10 @@ static enum error_code score_relation(const struct relation_gat *gat, const stru
     return rc;
 }
 
-static void sum_relation(const struct relation_gat *gat, const struct typed_pass *pass, uint32_t r,
+static void sum_relation(const struct rgat *rgat, const struct typed_pass *pass, uint32_t r,
                          struct thread_pool *pool)
 {
-    struct part_job job = job_of(gat, pass, r);
+    struct part_job job = job_of(rgat, pass, r);
     relation_slots_sum(job.slots, job.slots->weight, row_product_rows(job.part->source),
                        job.part->sum, pool);
     job.from = job.part->sum;
@@ -203,71 +151,66 @@ CPU_KERNEL(add_bias_to_all,
         vector_add(rows + i * dim, bias, dim);
 }
 
-static enum error_code join(const struct relation_gat *gat, const struct typed_pass *pass,
-                            const struct model_workspace *workspace, struct error *err)
+static enum error_code join(const struct rgat *rgat, const struct typed_pass *pass,
+                            const float *bias, const struct model_workspace *workspace,
+                            struct error *err)
 {
     const size_t dim = pass->layer->config.output_dim;
     float **rows = NULL;
     const enum error_code rc =
-        new_pointers(workspace->arena, pass->schema->relation_count, &rows, err);
+        arena_new(workspace->arena, &rows, pass->schema->relation_count, what, err);
     if (rc != ERROR_NONE || workspace->arena->counts)
         return rc;
     for (uint32_t r = 0; r < pass->schema->relation_count; r++)
-        if (gat->part[r])
-            rows[r] = gat->part[r]->rows;
+        rows[r] = rgat->relation[r] ? rgat->relation[r]->rows : NULL;
     relation_rows_join(pass, rows, dim, pass->output, workspace->pool);
     for (uint32_t t = 0; t < pass->schema->type_count; t++)
-        add_bias_to_all(pass->output[t], gat->bias, dim, pass->destination_count[t]);
+        add_bias_to_all(pass->output[t], bias, dim, pass->destination_count[t]);
     return ERROR_NONE;
 }
 
-enum error_code relation_gat_forward(struct relation_gat *gat, const struct typed_pass *pass,
-                                     bool keep, const struct model_workspace *workspace,
-                                     struct error *err)
+enum error_code rgat_rows_forward(const struct rgat *rgat, const struct typed_pass *pass,
+                                  const float *bias, bool keep,
+                                  const struct model_workspace *workspace, struct error *err)
 {
     const uint32_t relations = pass->schema->relation_count;
     enum error_code rc = ERROR_NONE;
-    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
-        rc = new_part(gat, pass, r, workspace->arena, &gat->part[r], err);
-        if (rc == ERROR_NONE && gat->part[r])
-            rc = score_relation(gat, pass, r, keep, workspace, err);
-    }
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++)
+        if (rgat->relation[r])
+            rc = score_relation(rgat, pass, r, keep, workspace, err);
     if (rc == ERROR_NONE)
-        rc = relation_attention_weigh(gat->attention, workspace, err);
+        rc = relation_attention_weigh(rgat->attention, workspace, err);
     for (uint32_t r = 0; rc == ERROR_NONE && !workspace->arena->counts && r < relations; r++)
-        if (gat->part[r])
-            sum_relation(gat, pass, r, workspace->pool);
-    return rc == ERROR_NONE ? join(gat, pass, workspace, err) : rc;
+        if (rgat->relation[r])
+            sum_relation(rgat, pass, r, workspace->pool);
+    return rc == ERROR_NONE ? join(rgat, pass, bias, workspace, err) : rc;
 }
 
 /* --- backward --- */
 
-/* The gradients of what a relation read, before they are those of its input. */
-struct back {
-    float *source, *source_term, *target_term; /* [sources, width], [.., heads], [rows, heads] */
-};
-
 static enum error_code find_back(const struct typed_pass *pass, uint32_t r, struct arena *arena,
-                                 struct back *out, struct error *err)
+                                 struct rgat_back *out, struct error *err)
 {
     const size_t sources = pass->source_count[pass->schema->relation[r].source_type];
-    const size_t rows = pass->edges[r].block.destination_count, width = width_of(pass);
-    enum error_code rc = arena_new(arena, &out->source, sources * width, what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &out->source_term, sources * heads_of(pass), what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &out->target_term, rows * heads_of(pass), what, err);
-    for (size_t i = 0; rc == ERROR_NONE && !arena->counts && i < sources * width; i++)
+    const size_t rows = pass->edges[r].block.destination_count, heads = heads_of(pass);
+    float **const arrays[] = {&out->source, &out->source_term, &out->target_term,
+                              &out->source_vector, &out->target_vector};
+    const size_t size[] = {sources * width_of(pass), sources * heads, rows * heads,
+                           heads * dim_of(pass), heads * dim_of(pass)};
+    enum error_code rc = ERROR_NONE;
+    for (size_t i = 0; rc == ERROR_NONE && i < sizeof size / sizeof *size; i++)
+        rc = arena_new(arena, arrays[i], size[i], what, err);
+    for (size_t i = 0; rc == ERROR_NONE && !arena->counts && i < size[0]; i++)
         out->source[i] = 0;
     return rc;
 }
 
 /* From dy: of the weights of slots, and of the rows of sources. */
-static void weights_back(const struct relation_gat *gat, const struct typed_pass *pass, uint32_t r,
-                         const float *dy, const struct back *back, float *scratch,
+static void weights_back(const struct rgat *rgat, const struct typed_pass *pass, uint32_t r,
+                         const float *dy, const struct rgat_back *back, float *scratch,
                          struct thread_pool *pool)
 {
-    struct part_job job = job_of(gat, pass, r);
+    struct part_job job = job_of(rgat, pass, r);
     job.from = job.part->rows; /* its values are not needed any more */
     job.to = job.part->sum;
     relation_rows_part(pass, r, dy, pass->layer->config.output_dim, job.part->rows, pool);
@@ -299,10 +242,10 @@ static void score_transposed_tile(void *context, int64_t tile, int thread)
                               first, layer_pass_tile_end(first, job->rows), job->gradient);
 }
 
-static void scores_back(const struct relation_gat *gat, const struct typed_pass *pass, uint32_t r,
-                        const struct back *back, struct thread_pool *pool)
+static void scores_back(const struct rgat *rgat, const struct typed_pass *pass, uint32_t r,
+                        const struct rgat_back *back, struct thread_pool *pool)
 {
-    struct part_job job = job_of(gat, pass, r);
+    struct part_job job = job_of(rgat, pass, r);
     job.gradient = back->target_term;
     thread_pool_run(pool, layer_pass_tiles(job.rows), score_back_tile, &job);
     job.gradient = back->source_term;
@@ -325,24 +268,24 @@ CPU_KERNEL(add_at_rows,
         vector_add(sum + row[k] * dim, more + k * dim, dim);
 }
 
-static enum error_code products_back(const struct relation_gat *gat, const struct typed_pass *pass,
-                                     uint32_t r, const struct back *back,
-                                     const struct relation_gat_gradient *out,
+static enum error_code products_back(const struct rgat *rgat, const struct typed_pass *pass,
+                                     uint32_t r, const struct rgat_back *back,
+                                     float *matrix_gradient,
                                      const struct model_workspace *workspace, struct error *err)
 {
     const struct relation *relation = &pass->schema->relation[r];
-    const struct relation_gat_part *part = gat->part[r];
+    const struct rgat_relation *part = rgat->relation[r];
     float *sources = pass->input_gradient[relation->source_type];
     float *targets = pass->input_gradient[relation->target_type];
     const size_t count = (size_t)pass->source_count[relation->source_type] * dim_of(pass);
     enum error_code rc = row_product_backward(part->source, back->source, sources != NULL,
-                                              out->weight[r], NULL, workspace, err);
+                                              matrix_gradient, NULL, workspace, err);
     if (rc == ERROR_NONE)
         rc = row_product_backward(part->source_term, back->source_term, sources != NULL,
-                                  out->source_term[r], NULL, workspace, err);
+                                  back->source_vector, NULL, workspace, err);
     if (rc == ERROR_NONE)
         rc = row_product_backward(part->target_term, back->target_term, targets != NULL,
-                                  out->target_term[r], NULL, workspace, err);
+                                  back->target_vector, NULL, workspace, err);
     if (rc != ERROR_NONE || workspace->arena->counts)
         return rc;
     if (sources) {
@@ -388,8 +331,8 @@ static enum error_code bias_back(const struct typed_pass *pass, uint32_t type, c
 }
 
 static enum error_code types_back(const struct typed_pass *pass, float *const *output_gradient,
-                                  const struct relation_gat_gradient *out,
-                                  const struct model_workspace *workspace, struct error *err)
+                                  float *bias_gradient, const struct model_workspace *workspace,
+                                  struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++) {
@@ -397,44 +340,42 @@ static enum error_code types_back(const struct typed_pass *pass, float *const *o
         float *dx = pass->input_gradient[t];
         for (size_t i = 0; !workspace->arena->counts && dx && i < count; i++)
             dx[i] = 0;
-        rc = bias_back(pass, t, output_gradient[t], out->bias, workspace, err);
+        rc = bias_back(pass, t, output_gradient[t], bias_gradient, workspace, err);
     }
     return rc;
 }
 
-enum error_code relation_gat_backward(const struct relation_gat *gat, const struct typed_pass *pass,
-                                      float *const *output_gradient,
-                                      const struct relation_gat_gradient *gradient,
-                                      const struct model_workspace *workspace, struct error *err)
+enum error_code rgat_rows_backward(const struct rgat *rgat, const struct typed_pass *pass,
+                                   float *const *output_gradient,
+                                   const struct relation_matrices *matrices, struct rgat_back *back,
+                                   float *bias_gradient, const struct model_workspace *workspace,
+                                   struct error *err)
 {
     struct arena *arena = workspace->arena;
     const uint32_t relations = pass->schema->relation_count;
     const size_t threads = (size_t)thread_pool_size(workspace->pool);
-    struct back *back = NULL;
     float *scratch = NULL;
-    enum error_code rc = relation_attention_find_gradients(gat->attention, arena, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &back, relations, what, err);
+    enum error_code rc = relation_attention_find_gradients(rgat->attention, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &scratch, threads * TILE_ROWS * width_of(pass), what, err);
     if (rc == ERROR_NONE)
-        rc = types_back(pass, output_gradient, gradient, workspace, err);
+        rc = types_back(pass, output_gradient, bias_gradient, workspace, err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
-        if (!gat->part[r])
+        if (!rgat->relation[r])
             continue;
         rc = find_back(pass, r, arena, &back[r], err);
         if (rc == ERROR_NONE && !arena->counts)
-            weights_back(gat, pass, r, output_gradient[pass->schema->relation[r].target_type],
+            weights_back(rgat, pass, r, output_gradient[pass->schema->relation[r].target_type],
                          &back[r], scratch, workspace->pool);
     }
     if (rc == ERROR_NONE)
-        rc = relation_attention_weigh_back(gat->attention, workspace, err);
+        rc = relation_attention_weigh_back(rgat->attention, workspace, err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
-        if (!gat->part[r])
+        if (!rgat->relation[r])
             continue;
         if (!arena->counts)
-            scores_back(gat, pass, r, &back[r], workspace->pool);
-        rc = products_back(gat, pass, r, &back[r], gradient, workspace, err);
+            scores_back(rgat, pass, r, &back[r], workspace->pool);
+        rc = products_back(rgat, pass, r, &back[r], matrices->matrix[r], workspace, err);
     }
     return rc;
 }
