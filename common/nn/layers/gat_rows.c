@@ -21,8 +21,9 @@ struct gat_rows {
     size_t dim, heads, channels, width; /* width: heads * channels */
     size_t wide;                        /* heads * dim: columns of z */
     float *vector;                      /* v [ENDS, heads, dim] */
-    float *z;                           /* [destinations, wide]; NULL when not kept for backward */
-    float *scratch;                     /* [threads, scratch_size] */
+    uint32_t *sum_row; /* of a bipartite block: which row of pass->sum a destination has */
+    float *z;          /* [destinations, wide]; NULL when not kept for backward */
+    float *scratch;    /* [threads, scratch_size] */
     size_t scratch_size;
     /* Backward. */
     const struct layer_pass *above;
@@ -89,13 +90,19 @@ static struct matrix_view z_of_sums(const struct gat_rows *g, size_t head, uint3
                                     uint32_t end, float *z)
 {
     const struct layer_pass *pass = g->pass;
-    const size_t width = gat_windows_row(pass->layer);
+    const size_t width = gat_windows_row(pass->layer, (uint32_t)g->dim);
     for (uint32_t i = first; i < end; i++) {
-        const float *sum = pass->sum + i * width;
+        const bool has_edges = pass->block.row_start[i] < pass->block.row_start[i + 1];
+        const float *sum = pass->sum + (g->sum_row ? g->sum_row[i] : i) * width;
         float *row = z + (i - first) * g->dim;
+        if (g->sum_row && !has_edges) {
+            vector_zero(row, g->dim);
+            continue;
+        }
         vector_copy(row, sum + head * g->dim, g->dim);
-        slot_aggregation_shared_add(&pass->input, &i, sum + g->wide + head, 1, 1, (uint32_t)g->dim,
-                                    row);
+        if (!g->sum_row)
+            slot_aggregation_shared_add(&pass->input, &i, sum + g->wide + head, 1, 1,
+                                        (uint32_t)g->dim, row);
     }
     return matrix_view_of(z, end - first, g->dim);
 }
@@ -129,12 +136,28 @@ static void attend_tile(void *context, int64_t tile, int thread)
     layer_pass_finish(pass, output, first, end);
 }
 
+/* Numbers the sums of a bipartite block, where rows without edges have none. */
+static enum error_code find_sum_rows(struct gat_rows *g, struct arena *arena, struct error *err)
+{
+    const struct message_block *block = &g->pass->block;
+    uint32_t count = 0;
+    const enum error_code rc = arena_new(arena, &g->sum_row, block->destination_count, what, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < block->destination_count; i++) {
+        const bool has_edges = block->row_start[i] < block->row_start[i + 1];
+        g->sum_row[i] = count;
+        count += has_edges;
+    }
+    return rc;
+}
+
 static enum error_code find_room(struct gat_rows *g, bool keep, struct arena *arena, int threads,
                                  struct error *err)
 {
     const size_t of_z = g->pass->sum ? g->dim : g->wide;
     g->scratch_size = layer_pass_scratch(TILE_ROWS * (g->width + (keep ? 0 : of_z)));
     enum error_code rc = g->pass->sum ? ERROR_NONE : attention_find_slots(g->attention, arena, err);
+    if (rc == ERROR_NONE && g->pass->sum && g->pass->block.is_bipartite)
+        rc = find_sum_rows(g, arena, err);
     if (rc == ERROR_NONE && !g->pass->sum)
         rc = arena_new(arena, &g->vector, ENDS * g->wide, what, err);
     if (rc == ERROR_NONE && keep)

@@ -12,9 +12,10 @@ enum { TYPED_SETTINGS_MAX = 12 };
 struct typed_conditions { /* what must not change a bit */
     int threads;
     uint64_t rows_bytes;
+    uint64_t window_bytes; /* 0: as many, and all layers; else of the first layer alone */
 };
 
-static const struct typed_conditions typed_plenty = {1, 1ULL << 30};
+static const struct typed_conditions typed_plenty = {1, 1ULL << 30, 0};
 
 /* The settings of a model, with those that all have. */
 struct typed_trial {
@@ -92,12 +93,14 @@ static inline enum error_code typed_trial_infer(struct typed_run *run,
     assert_ok(thread_pool_new(how->threads, &pool, &run->err), &run->err);
     run->context.pool = pool;
     struct inference_tiles *tiles = typed_trial_tiles(run, trial, &topology);
-    const struct part_inference_config config = {.context = &run->context,
-                                                 .tiles = tiles,
-                                                 .rows_bytes = how->rows_bytes,
-                                                 .window_bytes = how->rows_bytes};
+    const struct part_inference_config config = {
+        .context = &run->context,
+        .tiles = tiles,
+        .rows_bytes = how->rows_bytes,
+        .window_bytes = how->window_bytes ? how->window_bytes : how->rows_bytes};
     enum error_code rc = part_inference_new(&config, &inference, &run->err);
-    for (int layer = 1; rc == ERROR_NONE && layer <= run->model.config.layer_count; layer++)
+    const int last = how->window_bytes ? 1 : run->model.config.layer_count;
+    for (int layer = 1; rc == ERROR_NONE && layer <= last; layer++)
         for (int part = TYPED_RUN_PARTS - 1; rc == ERROR_NONE && part >= 0; part--)
             rc = part_inference_run(inference, run->weights.value, &run->weights.last, layer, part,
                                     &run->err);
