@@ -76,7 +76,7 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
     return ERROR_NONE;
 }
 
-/* The relation that lacks a column which others have; NULL: none does. */
+/* Returns the relation that lacks a column which others have; NULL: none does. */
 static const char *relation_without(const struct dataset_schema *schema, enum edge_column column)
 {
     for (uint32_t r = 0; r < schema->edge_type_count; r++)

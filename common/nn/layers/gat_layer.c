@@ -135,7 +135,7 @@ static void score_transposed(struct attention *a, uint32_t first, uint32_t end, 
     add_gat_vectors(a, 1, a->destination_gradient, first, attention_own_end(a, end));
 }
 
-/* What both orders of tensors share. */
+/* Both orders of tensors share these functions. */
 #define SCORES                                                                                     \
     .prepare = prepare, .score = score, .score_backward = score_backward,                          \
     .score_transposed = score_transposed, .find_terms = gat_terms_find,                            \

@@ -97,7 +97,7 @@ void gat_terms_finish_vector(const float *att, const float *weight, const float 
 
 /* --- edge features, and destinations that are no sources --- */
 
-/* Columns of a destination's row that has a term of its own. */
+/* Returns the columns of a destination's row, where it has a term of its own; else 0. */
 static size_t own_dim_of(const struct attention *a)
 {
     return a->shape.block.is_bipartite ? a->pass->layer->own_dim : 0;

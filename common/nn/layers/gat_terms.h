@@ -1,11 +1,11 @@
 /*
- * gat_terms - the terms of GAT's scores that are computed from rows as they are, before any projection.
+ * gat_terms - the terms of GAT's scores that are computed from rows before they are projected.
  *
  *   att . W x = v . x      in each head, with v = W^T att
  *
  * Three rows have such a term: the features of an edge, as in PyG's GATConv with edge_dim
- * (operators/edge_term.h), the row of a destination that is no source, in the block of a relation, and
- * both ends of an edge in gat_rows.h. Backward, from the gradient dt of the terms:
+ * (operators/edge_term.h); the row of a destination that is no source, in the block of a relation;
+ * and both ends of an edge in gat_rows.h. Backward, from the gradient dt of the terms:
  *
  *   dv = sum of dt x,  datt = W dv,  dW += att dv^T,  dx += dt v
  */
@@ -31,8 +31,8 @@ void gat_terms_finish_vector(const float *att, const float *weight, const float 
                              size_t channels, size_t dim, float *att_gradient,
                              float *weight_gradient);
 
-/* For struct attention_kind: the terms of edge features and of destinations that are no sources. Their
- * sums are dv [heads, edge_dim], and then dv [heads, own_dim] of such destinations. */
+/* For struct attention_kind: the terms of edge features and of destinations that are no sources.
+ * Their sums are dv [heads, edge_dim], and then dv [heads, own_dim] of such destinations. */
 MUST_CHECK enum error_code gat_terms_find(struct attention *attention, struct arena *arena,
                                           struct error *err);
 size_t gat_terms_floats(const struct attention *attention);

@@ -44,7 +44,7 @@ size_t gat_windows_scratch(const struct model_layer *layer)
     return 2 * heads_of(layer) * WINDOW_EDGES_MAX; /* scores, and terms of features */
 }
 
-/* v of one of the matrices. */
+/* Computes v of one of the matrices. */
 static enum error_code find_vector(const struct model_layer *layer, const float *att,
                                    const float *weight, size_t dim, float **out, struct error *err)
 {

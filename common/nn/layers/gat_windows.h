@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One relation at work. In one with a name i itself is no slot. */
+/* One relation at work. In a relation with a name i itself is no slot. */
 struct gat_windows {
     uint32_t node_count;
     bool has_own; /* i itself is a slot */
@@ -41,15 +41,15 @@ struct gat_windows {
 bool gat_windows_are_possible(const struct model_layer *layer);
 /* Whether gat_rows_pay() for a block of that many destinations and sources. */
 bool gat_windows_pay(const struct model_layer *layer, uint64_t destinations, uint64_t sources);
-/* Of a relation between types that have rows of `dim` and `own_dim` columns, and so many sources. */
+/* Returns the bytes of a relation between types whose rows have `dim` and `own_dim` columns. */
 uint64_t gat_windows_bytes(const struct model_layer *layer, uint32_t dim, uint32_t own_dim,
                            uint32_t node_count);
 /* Floats of a destination's row, and of a thread's scratch. */
 size_t gat_windows_row(const struct model_layer *layer, uint32_t dim);
 size_t gat_windows_scratch(const struct model_layer *layer);
 
-/* Begins on a relation of layer `layer`, from 0, with the weights `value`; release whether this succeeds or not. Fails:
- * ERROR_NO_MEMORY. */
+/* Begins on a relation of layer `layer`, from 0, with the weights `value`; release whether this
+ * succeeds or not. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code gat_windows_init(struct gat_windows *out, const struct model *model,
                                             const float *value, int layer, uint32_t relation,
                                             uint32_t node_count, struct error *err);

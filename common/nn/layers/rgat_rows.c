@@ -16,7 +16,7 @@ static size_t width_of(const struct typed_pass *pass)
     return heads_of(pass) * attention_channels(pass->layer);
 }
 
-/* Columns of the rows of all types. */
+/* Returns the columns of the rows, which all types have alike. */
 static uint32_t dim_of(const struct typed_pass *pass)
 {
     return pass->layer->type_input_dim[0];

@@ -96,7 +96,8 @@ static void take(struct edge_walk *walk, uint32_t source, const void *feature)
     walk->piece->neighbor[walk->edges.count++] = source - walk->from;
 }
 
-/* The number of the source of the walk's next edge; behind the last one, and of a node that is none, more than any. */
+/* Returns the number of the source of the walk's next edge. It is larger than any behind the last
+ * edge, and where the node is of another type. */
 static uint32_t next_source(struct edge_walk *walk)
 {
     uint32_t number = UINT32_MAX;

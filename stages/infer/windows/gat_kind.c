@@ -14,7 +14,7 @@ static bool is_possible(const struct model *model, int layer)
     return gat_windows_are_possible(&model->layer[layer]);
 }
 
-/* All relations to the type have to be computed so. */
+/* A tile is summed if all relations to its type are computed on rows as they are. */
 static bool takes(const struct source_windows *w, uint32_t destinations, const uint32_t *sources)
 {
     struct model_layer layer = *w->layer;
@@ -75,10 +75,10 @@ static void read_block(void *context, int64_t block, int thread)
     window_read_rows(w, first, w->block_end[block], block, window_row(w, first));
 }
 
-/* Rows of terms in pieces of this many. */
+/* A piece of rows has so many. */
 enum { TERM_ROWS = FEATURE_BLOCK_ROWS };
 
-/* The first row of a block or piece of the window, and its end. */
+/* Finds the rows of a block or piece of the window; returns the first. */
 static uint32_t piece_rows(const struct source_windows *w, int64_t piece, uint32_t *end)
 {
     const uint32_t at = w->window_first + (uint32_t)piece * TERM_ROWS;
@@ -103,7 +103,7 @@ static void read_terms(void *context, int64_t piece, int thread)
             gat_windows_read(&w->gat[r], at, end - at, window_row(w, at));
 }
 
-/* The row of each relation to the type that a destination has; where none has edges it has none. */
+/* Takes the terms of destinations, for each relation in which they have a row. */
 static void read_own_terms(void *context, int64_t piece, int thread)
 {
     struct source_windows *w = context;
@@ -121,7 +121,7 @@ static void read_own_terms(void *context, int64_t piece, int thread)
     }
 }
 
-/* Rows first .. end - 1 of a type go by, whole blocks at a time or in pieces. */
+/* Reads rows first .. end - 1 of a type, whole blocks at a time or in pieces. */
 static enum error_code pass_rows(struct source_windows *w, uint32_t type, uint32_t first,
                                  uint32_t end, bool by_blocks, thread_pool_body body,
                                  struct error *err)
@@ -144,7 +144,7 @@ static enum error_code pass_rows(struct source_windows *w, uint32_t type, uint32
     return rc;
 }
 
-/* The terms of all nodes that a relation begins at: their rows go by once. */
+/* Takes the terms of all nodes that a relation begins at. Their rows go by once. */
 static enum error_code open_terms(struct source_windows *w, struct error *err)
 {
     bool begins[RELATION_TYPE_COUNT_MAX] = {false};
