@@ -188,8 +188,7 @@ static uint32_t find_input_dim(const struct model_config *config, int number, ui
     return sum;
 }
 
-/* One relation from a type to itself is a plain graph, and its layer is one pass, unless the kind
- * has tensors of its own there. The largest of what relations give is no sum of theirs. */
+/* One relation from a type to itself is a plain graph, and its layer is one pass. The largest of what relations give is no sum of theirs. */
 static const struct typed_kind *typed_of(const struct model_types *types,
                                          const struct layer_type *type)
 {
@@ -197,7 +196,7 @@ static const struct typed_kind *typed_of(const struct model_types *types,
     const bool is_named = *schema->type_name[0];
     if (!type->typed || !is_named)
         return NULL;
-    if (type->only_typed || type->typed->differs_alone)
+    if (type->only_typed)
         return type->typed;
     const bool is_whole = schema->relation_count == 1 && schema->type_count == 1;
     return is_whole || types->relation_aggr == RELATION_AGGR_MAX ? NULL : type->typed;
@@ -211,6 +210,7 @@ static void begin_layer(struct model *model, int number)
     struct model_layer *layer = &model->layer[number];
     *layer = (struct model_layer){.config = *own,
                                   .type = layer_type_of(own->kind),
+                                  .in_relation = *config->types.schema.type_name[0],
                                   .reads_all = is_last && config->jumping_knowledge >= JUMP_CAT,
                                   .joins_heads = !is_last,
                                   .hop = model->hop_count,
@@ -219,8 +219,7 @@ static void begin_layer(struct model *model, int number)
     for (uint32_t t = 0; t < config->types.schema.type_count; t++)
         layer->type_input_dim[t] = find_input_dim(config, number, t);
     layer->input_dim = layer->own_dim = layer->type_input_dim[0];
-    layer->reads_edges =
-        layer->type->reads_edges & ~(model_is_typed(model) ? 1U << EDGE_FEATURE : 0);
+    layer->reads_edges = layer->type->reads_edges;
     if (layer->reads_edges >> EDGE_FEATURE & 1)
         layer->edge_dim = config->edge_dim;
     layer_fill_options(layer);

@@ -204,6 +204,9 @@ struct model_layer {
     uint32_t type_input_dim[RELATION_TYPE_COUNT_MAX]; /* [types]; input_dim is that of the first */
     unsigned reads_edges; /* the columns of edges that it takes into account, as in layer.h */
     uint32_t edge_dim;    /* columns of the edge features that it reads; 0: none */
+    /* It computes on a relation with a name (typed/relation_convs.h), where a kind that would add
+     * loops adds none. */
+    bool in_relation;
     bool
         joins_heads; /* of kinds that have them: they stand side by side, else their mean is the output */
     int hop;         /* how many hops the layers below take: its own block, if it uses edges */

@@ -67,6 +67,7 @@ MUST_CHECK enum error_code export_embedding(const struct run_folder *folder, con
  *   features.<type>            F32 [nodes of the type, dim]  of types that have some
  *   mini_batch.edge_index.<r>  I64 [2, edges]  positions in `node` of the source type above, of the target type below
  *   mini_batch.weight.<r>      F32 [edges]     where the model asks for weights
+ *   mini_batch.edge_feature.<r> F32 [edges, width]   where the model asks for them
  *   mini_batch.row.<r>, .degree.<r>  I64 [rows]  positions of nodes that have edges, and how many in the whole graph; where asked for
  *
  * Of a layered batch (store/records/batch_form.h) destinations count on from hop to hop: the rows of hop h begin where those

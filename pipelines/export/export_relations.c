@@ -92,9 +92,14 @@ static enum error_code add_relation(struct step_export *step, uint32_t relation,
     step_export_add(step, SAFETENSORS_I64, name_of(name, "mini_batch.edge_index.%u", relation), 2,
                     edges, edge);
     step->tensor[step->count - 1].dim_count = 2; /* also when there is no edge */
+    const uint32_t width = batch->columns.width.of[EDGE_FEATURE];
     if (batch->columns.width.of[EDGE_WEIGHT])
         step_export_add(step, SAFETENSORS_F32, name_of(name, "mini_batch.weight.%u", relation),
                         edges, 0, (const float *)batch->columns.data[EDGE_WEIGHT] + first);
+    if (width)
+        step_export_add(step, SAFETENSORS_F32,
+                        name_of(name, "mini_batch.edge_feature.%u", relation), edges, width,
+                        (const float *)batch->columns.data[EDGE_FEATURE] + first * (size_t)width);
     if (!batch->degree)
         return ERROR_NONE;
     rc = step_export_integers(step, name_of(name, "mini_batch.row.%u", relation), row, rows, err);

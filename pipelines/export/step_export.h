@@ -16,7 +16,7 @@
 enum {
     STEP_NAME_SIZE = PARAMETER_NAME_SIZE + 24,
     STEP_TENSOR_COUNT = 12 + EDGE_COLUMN_COUNT + 3 * RELATION_TYPE_COUNT_MAX +
-                        4 * RELATION_COUNT_MAX + 2 * PARAMETER_COUNT_MAX
+                        5 * RELATION_COUNT_MAX + 2 * PARAMETER_COUNT_MAX
 };
 
 struct step_export {

@@ -15,7 +15,7 @@
 /* Columns of the rows of a type that the layer reads of the layer below it, or of the input. */
 uint32_t layer_reads_columns(const struct model *model, int layer, uint32_t type);
 /* Whether the blocks of the model list the rows that have edges, instead of having a row for every
- * destination. Then attention takes no sums (gat_windows.h, gatv2_windows.h). */
+ * destination. Then GATv2 takes no sums (gatv2_windows.h). */
 bool layer_reads_listed_rows(const struct model *model);
 /* Whether the layer multiplies rows that are mostly zero before it sums them (sparse_layer.h). */
 bool layer_reads_zeros(const struct model *model, int layer);

@@ -44,7 +44,7 @@ static struct feature_source *source_of(const struct source_windows *w, uint32_t
     return type_inputs_source(w->config.inputs, type);
 }
 
-static uint32_t count_of(const struct source_windows *w, uint32_t type)
+uint32_t window_nodes(const struct source_windows *w, uint32_t type)
 {
     return type_inputs_book(w->config.inputs, type)[w->ranges.part_count];
 }
@@ -71,7 +71,7 @@ static bool goes_by(const struct source_windows *w, uint32_t type)
 static uint32_t longest_block(const struct source_windows *w, uint32_t type)
 {
     uint32_t most = 0;
-    for (uint32_t first = 0, end = 0; first < count_of(w, type); first = end) {
+    for (uint32_t first = 0, end = 0; first < window_nodes(w, type); first = end) {
         end = feature_source_block_end(source_of(w, type), first);
         most = end - first > most ? end - first : most;
     }
@@ -109,8 +109,9 @@ static void share_out(struct source_windows *w)
         const uint64_t row = bytes_of_source(w, t);
         const uint32_t longest = longest_block(w, t);
         narrowest = window_smaller(row, narrowest);
-        largest = count_of(w, t) > largest ? count_of(w, t) : largest;
-        most_window = row * count_of(w, t) > most_window ? row * count_of(w, t) : most_window;
+        largest = window_nodes(w, t) > largest ? window_nodes(w, t) : largest;
+        most_window =
+            row * window_nodes(w, t) > most_window ? row * window_nodes(w, t) : most_window;
         w->longest_block = longest > w->longest_block ? longest : w->longest_block;
         w->least_window = longest * row > w->least_window ? longest * row : w->least_window;
     }
@@ -177,8 +178,7 @@ static enum error_code find_relations(struct source_windows *w, struct error *er
     return rc;
 }
 
-/* The window is of this type from now on. */
-static void begin_type(struct source_windows *w, uint32_t type)
+void window_begin_type(struct source_windows *w, uint32_t type)
 {
     w->source_type = type;
     w->rows =
@@ -196,7 +196,7 @@ static enum error_code open_windows(struct source_windows *w, struct error *err)
     enum error_code rc = allocate(w, err);
     if (rc == ERROR_NONE)
         rc = map_rows(w, err);
-    begin_type(w, 0);
+    window_begin_type(w, 0);
     return rc == ERROR_NONE ? w->kind->open(w, err) : rc;
 }
 
@@ -279,7 +279,7 @@ uint32_t window_room(const struct source_windows *w)
 
 void window_place(struct source_windows *w, uint32_t first)
 {
-    const uint32_t room = window_room(w), count = count_of(w, w->source_type);
+    const uint32_t room = window_room(w), count = window_nodes(w, w->source_type);
     w->window_first = w->window_end = first;
     w->block_count = 0;
     while (w->window_end < count) {
@@ -315,7 +315,7 @@ static enum error_code take_all_rows(struct source_windows *w, struct error *err
     const enum error_code rc =
         feature_source_fetch(source_of(w, w->source_type), NULL, 0, &all, err);
     w->window_first = 0;
-    w->window_end = count_of(w, w->source_type);
+    w->window_end = window_nodes(w, w->source_type);
     w->rows = (struct input_rows){.base = all.base, .stride = all.stride};
     return rc;
 }
@@ -331,7 +331,7 @@ static enum error_code read_window(struct source_windows *w, uint32_t first, str
     if (w->held_type == w->source_type)
         return ERROR_NONE;
     const enum error_code rc = window_run(w, w->block_count, w->kind->read, err);
-    const bool is_all = first == 0 && w->window_end == count_of(w, w->source_type);
+    const bool is_all = first == 0 && w->window_end == window_nodes(w, w->source_type);
     w->held_type = rc == ERROR_NONE && is_all ? w->source_type : UINT32_MAX;
     w->weighed = UINT32_MAX;
     window_count_rows(w, w->source_type, w->window_end - w->window_first);
@@ -360,13 +360,13 @@ static enum error_code add_window(struct source_windows *w, struct error *err)
 /* All rows of a type, for the relations that begin there. */
 static enum error_code sum_type(struct source_windows *w, uint32_t type, struct error *err)
 {
-    const uint32_t count = count_of(w, type);
+    const uint32_t count = window_nodes(w, type);
     enum error_code rc = ERROR_NONE;
     if (count == 0)
         return error_set(err, ERROR_CORRUPT,
                          "topology: expected nodes of type %s, found edges alone",
                          partition_book_type_name(w->of->context->book, type));
-    begin_type(w, type);
+    window_begin_type(w, type);
     for (uint32_t at = 0; rc == ERROR_NONE && at < count; at = w->window_end) {
         rc = read_window(w, at, err);
         for (w->at_work = 0; rc == ERROR_NONE && w->at_work < w->relation_count; w->at_work++)
@@ -382,7 +382,7 @@ static enum error_code sum_rows(struct source_windows *w, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
     w->at_work = 0;
-    begin_type(w, window_relation(w)->source_type);
+    window_begin_type(w, window_relation(w)->source_type);
     if (w->kind->begin)
         rc = w->kind->begin(w, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < w->ranges.type_count; t++) {
@@ -409,7 +409,7 @@ enum error_code source_windows_sum(struct source_windows *windows,
         return rc;
     w->sums_bytes = (size_t)bytes;
     if (w->held_type != UINT32_MAX &&
-        count_of(w, w->held_type) * bytes_of_source(w, w->held_type) > w->memory_bytes - bytes)
+        window_nodes(w, w->held_type) * bytes_of_source(w, w->held_type) > w->memory_bytes - bytes)
         w->held_type = UINT32_MAX;
     window_rows_place(w, first->first, *summed);
     return sum_rows(w, err);

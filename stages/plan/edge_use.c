@@ -76,6 +76,33 @@ enum error_code edge_use_of(const struct pipeline_settings *settings, const stru
     return ERROR_NONE;
 }
 
+/* Returns the relation that lacks a column which others have; NULL: none does. */
+static const char *relation_without(const struct dataset_schema *schema, enum edge_column column)
+{
+    for (uint32_t r = 0; r < schema->edge_type_count; r++)
+        if (schema->lacks[r] >> column & 1)
+            return schema->edge_type[r].name;
+    return NULL;
+}
+
+/* Refuses a column that a setting demands and one relation lacks. */
+static enum error_code check_relations(const struct pipeline_settings *settings,
+                                       const struct dataset_schema *schema, struct error *err)
+{
+    for (int i = 0; i < SWITCH_COUNT; i++) {
+        const struct edge_switch *of = &edge_switch[i];
+        const char *relation = relation_without(schema, of->column);
+        if (relation && choice_of(settings, of) == EDGE_CHOICE_TRUE)
+            return error_set(err, ERROR_INPUT,
+                             "%s is true, but relation %s has no %s: " ADVICE
+                             "add a column \"%s\" to its table of edges, as others have, or "
+                             "write `%s: auto` below `train-step:`",
+                             of->setting, relation, edge_column[of->column].plural,
+                             edge_column[of->column].what, strchr(of->setting, '.') + 1);
+    }
+    return ERROR_NONE;
+}
+
 /* Refuses a graph that lacks a column. The message names the edge type that lacks it, if others
  * have it. */
 static enum error_code refuse_without(const struct sampler *sampler,
@@ -83,14 +110,14 @@ static enum error_code refuse_without(const struct sampler *sampler,
                                       struct error *err)
 {
     const struct edge_column_row *of = &edge_column[column];
-    for (uint32_t r = 0; r < schema->edge_type_count; r++)
-        if (schema->lacks[r] >> column & 1)
-            return error_set(err, ERROR_INPUT,
-                             "sample.sampler is %s, which reads %s of all relations, but relation "
-                             "%s has none: " ADVICE
-                             "add a column \"%s\" to its table of edges, as others have, or write "
-                             "`sampler: " SAMPLER_DEFAULT_NAME "` below `sample:`",
-                             sampler->name, of->plural, schema->edge_type[r].name, of->what);
+    const char *relation = relation_without(schema, column);
+    if (relation)
+        return error_set(err, ERROR_INPUT,
+                         "sample.sampler is %s, which reads %s of all relations, but relation %s "
+                         "has none: " ADVICE
+                         "add a column \"%s\" to its table of edges, as others have, or write "
+                         "`sampler: " SAMPLER_DEFAULT_NAME "` below `sample:`",
+                         sampler->name, of->plural, relation, of->what);
     return error_set(
         err, ERROR_INPUT,
         "sample.sampler is %s, which reads %s, but the graph has none: expected a column \"%s\" in "
@@ -150,6 +177,8 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
     struct model *model = NULL;
     enum error_code rc = schema->has_relations ? relation_check(settings, schema, err)
                                                : check_features(settings, schema, err);
+    if (rc == ERROR_NONE)
+        rc = check_relations(settings, schema, err);
     if (rc == ERROR_NONE)
         rc = run_model_shape(&model, settings, err);
     if (rc == ERROR_NONE)

@@ -43,6 +43,7 @@ class Step:
         self.types = self.text["types"].split()
         self.relations = [tuple(line.split()) for line in self.text["relations"].splitlines()]
         self.number = {key: int(self.text[key]) for key in ("heads", "bases", "blocks", "hidden", "train_eps")}
+        self.number["edge_dim"] = max([v.shape[1] for k, v in tensors.items() if k.startswith("feature.")], default=0)
         self.tensors = tensors
         self.weights, self.gradient = self.named("weights."), self.named("gradient.")
         self.x, self.x_gradient = self.named("x."), self.named("x_gradient.")
@@ -58,11 +59,14 @@ class Step:
     def edges(self, hop):
         return {r: self.tensors[f"edge.{hop}.{i}"] for i, r in enumerate(self.relations)}
 
-    def edge_weights(self, hop):
-        """What HeteroConv takes beside rows and edges: nothing, or the weights of edges."""
-        names = {r: f"weight.{hop}.{i}" for i, r in enumerate(self.relations)}
-        weights = {r: self.tensors[name] for r, name in names.items() if name in self.tensors}
-        return {"edge_weight_dict": weights} if weights else {}
+    def edge_columns(self, hop):
+        """What HeteroConv takes beside rows and edges: nothing, or the weights or the features of edges."""
+        found = {}
+        for argument, name in (("edge_weight_dict", "weight"), ("edge_attr_dict", "feature")):
+            values = {r: self.tensors.get(f"{name}.{hop}.{i}") for i, r in enumerate(self.relations)}
+            if any(v is not None for v in values.values()):
+                found[argument] = values
+        return found
 
     def count(self, hop):
         return dict(zip(self.types, self.tensors[f"count.{hop}"].tolist()))
@@ -71,12 +75,12 @@ class Step:
 class Run:
     """A run of graphmill, as a Step: its model on the whole graph, or on the mini-batch of an exported step."""
 
-    def __init__(self, model, tensors, edges, x):
+    def __init__(self, model, tensors, edges, x, features):
         with safe_open(model, "pt") as file:
             self.text = file.metadata()
         graph, layers = json.loads(self.text["graph"]), json.loads(self.text["layers"])
         self.types, self.relations = graph["node_types"], [tuple(r) for r in graph["relations"]]
-        self.number = {key: int(self.text.get(key, 0)) for key in ("heads", "bases", "blocks")}
+        self.number = {key: int(self.text.get(key, 0)) for key in ("heads", "bases", "blocks", "edge_dim")}
         self.number["train_eps"] = int(self.text.get("train_eps") == "True")
         self.number["hidden"] = int(self.text["hidden_channels"])
         self.text["relation_aggr"] = graph["relation_aggr"]
@@ -84,12 +88,13 @@ class Run:
         self.projected_activation, self.target = graph["projected_activation"], graph["target"]
         self.classes, self.weights, self.x = int(self.text["out_channels"]), tensors, x
         self.of_relations = dict(zip(self.relations, edges))
+        self.features = {"edge_attr_dict": dict(zip(self.relations, features))} if self.number["edge_dim"] else {}
 
     def edges(self, hop):
         return self.of_relations
 
-    def edge_weights(self, hop):
-        return {}
+    def edge_columns(self, hop):
+        return self.features
 
     def count(self, hop):
         return {t: len(rows) for t, rows in self.x.items()}
@@ -132,7 +137,8 @@ def by_relation(layer):
 def attention(layer):
     def make(step, dims, out, is_last):
         heads = step.number["heads"]
-        return layer(dims, out if is_last else out // heads, heads=heads, concat=not is_last, add_self_loops=False)
+        return layer(dims, out if is_last else out // heads, heads=heads, concat=not is_last, add_self_loops=False,
+                     edge_dim=step.number["edge_dim"] or None)
     return make
 
 
@@ -232,7 +238,7 @@ class Model(torch.nn.Module):
         given = []
         x = {t: ACTIVATIONS[step.projected_activation](self.lin_dict[t](x[t])) if t in self.lin_dict else x[t] for t in x}
         for hop, layer in enumerate(self.layers):
-            y = layer(x, step.edges(hop), **step.edge_weights(hop))
+            y = layer(x, step.edges(hop), **step.edge_columns(hop))
             x = {t: ACTIVATIONS[step.activations[hop]](y[t][: step.count(hop)[t]]) for t in step.types}
             given.append(x[step.target])
         rows = self.join([g[: len(given[-1])] for g in given])
@@ -288,6 +294,7 @@ RUNS = {
     "sage-jump": {"train-step.model": "sage", "train-step.jumping_knowledge": "cat", "train-step.norm": "none"},
     "gat": {"train-step.model": "gat", "train-step.heads": 2},
     "gatv2": {"train-step.model": "gatv2", "train-step.heads": 2},
+    "gat-plain": {"train-step.model": "gat", "train-step.heads": 2, "train-step.edge_features": "false"},
     # Sums over sampled neighbours are scaled to all of them, and PyG's are not, so these take all.
     "gin": {"train-step.model": "gin", "train-step.train_eps": "true", "sample.fanouts": "-1,-1"},
     "le": {"train-step.model": "le", "train-step.relation_aggr": "mean", "sample.fanouts": "-1,-1"},
@@ -308,11 +315,12 @@ def write_graph(folder):
     os.makedirs(folder)
     label = draw.integers(0, 3, COUNT["paper"])
     with open(os.path.join(folder, "edges.csv"), "w") as file:
-        file.write("src,dst,etype\n")
+        file.write("src,dst,etype,feat_0,feat_1\n")
         for number, (source, target, count) in enumerate(ENDS.values()):
             ends = np.unique(draw.integers(0, [COUNT[source], COUNT[target]], (count, 2)), axis=0)
             for s, d in ends:
-                file.write(f"{FIRST[source] + s},{FIRST[target] + d},{number}\n")
+                first, second = draw.normal(size=2)
+                file.write(f"{FIRST[source] + s},{FIRST[target] + d},{number},{first:.3f},{second:.3f}\n")
     for width, (name, count) in enumerate(COUNT.items()):
         rows = draw.normal(size=(count, 5 + width)).astype(np.float32)
         if name == "paper":
@@ -333,13 +341,14 @@ def write_graph(folder):
 
 
 def read_edges(folder):
-    """Of each relation of the input, and then of their reverses, edges as positions in their types."""
-    rows = np.loadtxt(os.path.join(folder, "edges.csv"), delimiter=",", skiprows=1, dtype=np.int64)
-    edges = []
+    """Of each relation of the input, and then of their reverses, edges as positions in their types, and their features."""
+    rows = np.loadtxt(os.path.join(folder, "edges.csv"), delimiter=",", skiprows=1)
+    edges, features = [], []
     for number, (source, target, _) in enumerate(ENDS.values()):
-        own = rows[rows[:, 2] == number][:, :2].T - [[FIRST[source]], [FIRST[target]]]
-        edges.append(torch.from_numpy(own))
-    return edges + [e.flip(0) for e in edges]
+        own = rows[rows[:, 2] == number]
+        edges.append(torch.from_numpy(own[:, :2].astype(np.int64).T - [[FIRST[source]], [FIRST[target]]]))
+        features.append(torch.from_numpy(own[:, 3:].astype(np.float32)).double())
+    return edges + [e.flip(0) for e in edges], features + features
 
 
 def graphmill(*arguments):
@@ -363,7 +372,8 @@ def try_step(report, name, folder, model_file):
     cut = lambda prefix: {k[len(prefix):]: v for k, v in tensors.items() if k.startswith(prefix)}
     x = cut("features.")
     edges = [tensors[f"mini_batch.edge_index.{r}"] for r in range(2 * len(ENDS))]
-    run = Run(model_file, cut("weights."), edges, x)
+    features = [tensors.get(f"mini_batch.edge_feature.{r}") for r in range(2 * len(ENDS))]
+    run = Run(model_file, cut("weights."), edges, x, features)
     for t in run.types:  # a type of which the mini-batch has no node
         run.x.setdefault(t, torch.zeros(0, 5 + list(COUNT).index(t), dtype=torch.float64))
     model = Model(run).double()
@@ -399,7 +409,8 @@ def try_run(report, name, work):
         path = os.path.join(folder, "features.npy")
         graphmill("export", folder, "--what", "features", "--type", t, "--output", path)
         x[t] = torch.from_numpy(np.load(path)).double()
-    run = Run(model_file, load(model_file), read_edges(graph), x)
+    edges, features = read_edges(graph)
+    run = Run(model_file, load(model_file), edges, x, features)
     model = Model(run).double()
     model.load_state_dict(run.weights, strict=True)
     with torch.no_grad():

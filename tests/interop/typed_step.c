@@ -6,7 +6,8 @@
  *
  * The file (safetensors) has the weights and their gradient ("weights.<name>", "gradient.<name>"),
  * the rows that come in and the gradient of those ("x.<type>", "x_gradient.<type>"), the edges
- * ("edge.<hop>.<relation>" [2, edges]) and their weights ("weight.<hop>.<relation>" [edges]),
+ * ("edge.<hop>.<relation>" [2, edges]), their weights ("weight.<hop>.<relation>" [edges]) and
+ * features ("feature.<hop>.<relation>" [edges, columns]),
  * destinations ("count.<hop>" [types]), logits and labels; the loss and what the model is are
  * texts.
  */
@@ -35,6 +36,7 @@ static const struct row {
     bool project; /* papers and authors */
     bool values;  /* edges have weights */
     enum jumping_knowledge jump;
+    uint32_t features; /* columns of edge features */
 } models[] = {
     {"rgcn", LAYER_RGCN, .project = true},
     {"rgcn-own", LAYER_RGCN, .own = true},
@@ -54,6 +56,11 @@ static const struct row {
     {"graph_conv-most", LAYER_GRAPH_CONV, .relation_aggr = RELATION_AGGR_MAX},
     {"gat", LAYER_GAT, {.heads = 4}, .project = true},
     {"gat-mean", LAYER_GAT, {.heads = 2}, .relation_aggr = RELATION_AGGR_MEAN},
+    {"gat-most", LAYER_GAT, {.heads = 2}, .relation_aggr = RELATION_AGGR_MAX},
+    {"gat-features", LAYER_GAT, {.heads = 4}, .project = true, .features = 5},
+    {"gat-own-features", LAYER_GAT, {.heads = 2}, .own = true, .features = 3},
+    {"gatv2-features", LAYER_GATV2, {.heads = 4}, .features = 5},
+    {"gatv2-own-features", LAYER_GATV2, {.heads = 2}, .own = true, .features = 3},
     {"rgat", LAYER_RGAT, {.heads = 4}, .project = true},
     {"rgat-own-bases", LAYER_RGAT, {.heads = 2, .bases = 3}, .own = true},
     {"rgat-own-blocks", LAYER_RGAT, {.heads = 1, .blocks = 4}, .own = true},
@@ -145,7 +152,8 @@ static void add_schema(struct file *file, const struct relation_schema *schema)
 
 static struct model_config config_of(const struct row *row)
 {
-    struct model_config config = {.layer_count =
+    struct model_config config = {.edge_dim = row->features,
+                                  .layer_count =
                                       row->kind == LAYER_HGT || row->jump ? HOPS + 1 : HOPS,
                                   .jumping_knowledge = row->jump};
     config.types.schema = row->own                                    ? fixture_own_schema
@@ -205,6 +213,10 @@ static void add_edges(struct file *file, const struct typed_fixture *f, int hop,
     (void)snprintf(name, sizeof name, "edge.%d.%" PRIu32, hop, r);
     add(file, name, SAFETENSORS_I64, 2, count, edge);
     file->tensor[file->count - 1].dim_count = 2; /* also without an edge */
+    if (block->edge_feature) {
+        (void)snprintf(name, sizeof name, "feature.%d.%" PRIu32, hop, r);
+        add(file, name, SAFETENSORS_F32, count, block->edge_feature_dim, block->edge_feature);
+    }
     if (!block->edge_value)
         return;
     (void)snprintf(name, sizeof name, "weight.%d.%" PRIu32, hop, r);
@@ -287,6 +299,7 @@ static void write_step(const struct row *row, const char *path)
     must(model_init(&model, &config, &err) == ERROR_NONE);
     typed_fixture_make(&f, &model.config.types.schema, HOPS, counts, config.types.input_dim, 5,
                        row->values);
+    typed_fixture_features(&f, row->features);
     for (int hop = 0; hop < HOPS; hop++) /* all neighbours are there, so sums are as they are */
         for (uint32_t r = 0; r < f.schema->relation_count; r++) {
             count_ends(&f, hop, r);

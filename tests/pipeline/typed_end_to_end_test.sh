@@ -92,6 +92,26 @@ for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=rgat
     rm -rf "$work/kind"
 done
 
+# Features of edges by relation: the same bytes for any workers and by replay, other ones without them, and PyG's names.
+cp -r "$work/papers" "$work/featured"
+awk -F, -v OFS=, 'NR == 1 {print $0, "feat_0", "feat_1"} NR > 1 {print $0, $1 * 7 % 10 / 10, $2 % 3}' "$work/papers/edges.csv" >"$work/featured/edges.csv"
+for model in gat gatv2; do
+    with=(--set ingest.path="$work/featured" --set train-step.model=$model --set train-step.heads=2 --set epochs=3)
+    without=$(run kind "$file" "${with[@]}" --set train-step.edge_features=false | json weights_hash)
+    hash=$(run flagged "$file" "${with[@]}" --set train-step.edge_features=true --workers 1 --threads 1 | json weights_hash)
+    [ "$hash" != "$without" ] || fail "$model: edge features change nothing"
+    grep -q 'convs.0.convs.<author___writes___paper>.lin_edge.weight' "$work/flagged/outputs/model.safetensors" || fail "$model: no lin_edge"
+    before=$(outcome flagged)
+    run flagged3 "$file" "${with[@]}" --set train-step.edge_features=true --workers 3 --threads 2 >/dev/null
+    as_before flagged3 "edge features, $model"
+    for stage in sample train-step 'train-step --evaluation' 'infer --layer 1 --part 1' 'infer --layer 2 --part 0'; do
+        # shellcheck disable=SC2086 # a stage and its options
+        replays flagged $stage --threads 3
+    done
+    "$bin/graphmill" verify "$work/flagged" >"$work/verified" || fail "verify: $(cat "$work/verified")"
+    rm -rf "$work/kind" "$work/flagged" "$work/flagged3"
+done
+
 # In bf16 the bits are others, and the same for any workers and by replay.
 if grep -q avx512_bf16 /proc/cpuinfo; then
     for settings in 'train-step.model=rgcn' 'train-step.model=sage train-step.projection=relu'; do
@@ -122,8 +142,8 @@ refused 78 "expected a relation of the graph, such as writes, found 'quotes'" 's
 refused 78 'sample.metapath: writes ends in paper, but writes, which comes next, begins in author: write one that ends in author there: rev_writes' \
     sample.sampler=graphsaint_walk sample.metapath=writes
 refused 78 'train-step.precision is bf16, expected fp32' train-step.precision=bf16 train-step.model=hgt train-step.heads=2
-refused 78 'layer 1 of the model \(gat\): it sums what its relations give, and train-step.relation_aggr is max' train-step.model=gat \
-    train-step.relation_aggr=max
+refused 78 'layer 1 of the model \(hgt\): it sums what its relations give, and train-step.relation_aggr is max' train-step.model=hgt \
+    train-step.heads=2 train-step.relation_aggr=max
 refused 65 'the edges have no column .weight., which ingest.edge_label names' ingest.task=edge_classification ingest.edge_label=weight train-step.decoder=concat
 refused 78 'the model has no tensors to train' train-step.model=identity
 refused 78 'train-step.edge_weights is true, but no layer of the model reads edge weights' train-step.edge_weights=true

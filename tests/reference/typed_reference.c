@@ -336,6 +336,35 @@ static double gat_term(const struct layer *layer, const char *key, const char *e
     return sum;
 }
 
+/* W_e f of an edge, [heads * channels]; zeros where the layer reads no features. */
+static void project_feature(const struct layer *layer, const char *key, uint32_t r, uint32_t edge,
+                            double *out)
+{
+    const uint32_t width = gat_sizes_of(layer).width, dim = layer->own->edge_dim;
+    const float *feature = layer->block->edges[r].block.edge_feature;
+    for (uint32_t o = 0; o < width; o++)
+        out[o] = 0;
+    for (uint32_t o = 0; dim && o < width; o++)
+        for (uint32_t d = 0; d < dim; d++)
+            out[o] += tensor(layer, "convs.%d.convs.<%s>.lin_edge.weight", layer->number,
+                             key)[o * dim + d] *
+                      (double)feature[(size_t)edge * dim + d];
+}
+
+/* What the features of an edge add to its score in head h. */
+static double gat_edge_term(const struct layer *layer, const char *key, uint32_t r, uint32_t edge,
+                            uint32_t h)
+{
+    const uint32_t channels = gat_sizes_of(layer).channels;
+    double row[256], sum = 0;
+    if (layer->own->edge_dim == 0)
+        return 0;
+    project_feature(layer, key, r, edge, row);
+    for (uint32_t c = h * channels; c < (h + 1) * channels; c++)
+        sum += tensor(layer, "convs.%d.convs.<%s>.att_edge", layer->number, key)[c] * row[c];
+    return sum;
+}
+
 static void gat_relation(const struct layer *layer, uint32_t r, uint32_t i, double *y)
 {
     const struct message_block *block = &layer->block->edges[r].block;
@@ -351,7 +380,9 @@ static void gat_relation(const struct layer *layer, uint32_t r, uint32_t i, doub
         const double own = gat_term(layer, key, "dst", layer->x[type] + (size_t)i * to, to, h);
         double score[64], sum = 0;
         for (uint32_t e = first; e < end; e++) {
-            const double term = own + gat_term(layer, key, "src", source_row(layer, r, e), from, h);
+            const double term = own +
+                                gat_term(layer, key, "src", source_row(layer, r, e), from, h) +
+                                gat_edge_term(layer, key, r, e, h);
             score[e - first] = exp(term > 0 ? term : 0.2 * term);
             sum += score[e - first];
         }
@@ -524,11 +555,15 @@ static void gatv2_relation(const struct layer *layer, uint32_t r, uint32_t i, do
     const uint32_t from = in_dim(layer, layer->schema->relation[r].source_type);
     const uint32_t first = block->row_start[i], count = block->row_start[i + 1] - first;
     const double *att = conv_tensor(layer, r, "att");
-    double p[8][256], q[256], score[8], sum;
+    double p[8][256], feature[8][256], q[256], score[8], sum;
+    char key[4 * RELATION_NAME_SIZE];
     must(count <= 8);
+    relation_key_of(layer, r, "___", key);
     gatv2_project(layer, r, false, layer->x[type] + (size_t)i * dim, dim, q);
     for (uint32_t k = 0; k < count; k++)
         gatv2_project(layer, r, true, source_row(layer, r, first + k), from, p[k]);
+    for (uint32_t k = 0; k < count; k++)
+        project_feature(layer, key, r, first + k, feature[k]);
     for (uint32_t c = 0; c < layer->own->config.output_dim; c++)
         y[c] += conv_tensor(layer, r, "bias")[c];
     for (uint32_t h = 0; h < s.heads; h++) {
@@ -536,7 +571,7 @@ static void gatv2_relation(const struct layer *layer, uint32_t r, uint32_t i, do
         for (uint32_t k = 0; k < count; k++) {
             score[k] = 0;
             for (uint32_t c = h * s.channels; c < (h + 1) * s.channels; c++) {
-                const double z = p[k][c] + q[c];
+                const double z = p[k][c] + q[c] + feature[k][c];
                 score[k] += att[c] * (z > 0 ? z : 0.2 * z);
             }
             score[k] = exp(score[k]);

@@ -45,6 +45,7 @@ struct typed_fixture {
     /* row_start, neighbour, row, degree, degree of sources */
     uint32_t *array[FIXTURE_HOPS_MAX][FIXTURE_RELATIONS][5];
     float *edge_value[FIXTURE_HOPS_MAX][FIXTURE_RELATIONS];
+    float *edge_feature[FIXTURE_HOPS_MAX][FIXTURE_RELATIONS];
     float *sum[FIXTURE_HOPS_MAX][FIXTURE_RELATIONS][2]; /* of values, of sources and of targets */
     float *feature[FIXTURE_TYPES];
     uint32_t *row_index[FIXTURE_TYPES];
@@ -144,6 +145,24 @@ static inline void typed_fixture_make(struct typed_fixture *f, const struct rela
     }
 }
 
+/* Gives edges features of `dim` columns; nothing without columns. */
+static inline void typed_fixture_features(struct typed_fixture *f, uint32_t dim)
+{
+    for (int h = 0; h < f->hop_count && dim; h++)
+        for (uint32_t r = 0; r < f->schema->relation_count; r++) {
+            const struct random_stream stream =
+                random_stream_of(79, RANDOM_FEATURE, (uint32_t)h, r, 0);
+            struct message_block *block = &f->edges[h][r].block;
+            const size_t count = (size_t)message_block_edges(block) * dim;
+            float *feature = memory_alloc(count + 1, sizeof *feature);
+            for (size_t i = 0; i < count; i++)
+                feature[i] = 2 * random_unit(random_word(&stream, i, 0)) - 1;
+            f->edge_feature[h][r] = feature;
+            block->edge_feature = feature;
+            block->edge_feature_dim = dim;
+        }
+}
+
 /* Leaves out the rows without edges. */
 static inline void typed_fixture_name_rows(struct typed_fixture *f)
 {
@@ -171,6 +190,7 @@ static inline void typed_fixture_release(struct typed_fixture *f)
             for (int i = 0; i < 5; i++)
                 memory_free(f->array[h][r][i]);
             memory_free(f->edge_value[h][r]);
+            memory_free(f->edge_feature[h][r]);
             memory_free(f->sum[h][r][0]);
             memory_free(f->sum[h][r][1]);
         }

@@ -59,8 +59,11 @@ static void project_own_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
-    project_own(job, first, layer_pass_tile_end(first, job->a->shape.block.destination_count),
-                scratch_of(job, thread));
+    const uint32_t end = layer_pass_tile_end(first, job->a->shape.block.destination_count);
+    if (job->a->kind->prepare_own)
+        job->a->kind->prepare_own(job->a, first, end);
+    else
+        project_own(job, first, end, scratch_of(job, thread));
 }
 
 static void project_tile(void *context, int64_t tile, int thread)
@@ -83,20 +86,23 @@ static void project_tile(void *context, int64_t tile, int thread)
         a->kind->prepare(a, first, end);
 }
 
-/* Multiplies the values of slots of these destinations with what dropout makes of a share: 0 or its scale. */
-static void drop_slots(const struct attention *a, uint32_t first, uint32_t end, float *value)
+void attention_drop_slots(const struct activation *dropout, uint64_t base, uint32_t heads,
+                          size_t first, size_t end, float *value)
 {
-    const struct activation *drop = &a->pass->slot_dropout;
-    const uint32_t heads = a->shape.heads;
-    const size_t stop = edge_slot(&a->shape.block, end);
     uint32_t word[4] = {0};
-    for (size_t slot = edge_slot(&a->shape.block, first); slot < stop; slot++)
+    for (size_t slot = first; slot < end; slot++)
         for (uint32_t h = 0; h < heads; h++) {
             if (h % 8 == 0)
-                random_block(&drop->stream, slot_items | (a->pass->first_slot + slot), h / 8, word);
+                random_block(&dropout->stream, slot_items | (base + slot), h / 8, word);
             const uint32_t draw = word[h % 8 / 2] >> (h % 2 ? 16 : 0) & 0xffffU;
-            value[slot * heads + h] *= draw < drop->drop_below ? 0 : drop->scale;
+            value[slot * heads + h] *= draw < dropout->drop_below ? 0 : dropout->scale;
         }
+}
+
+static void drop_slots(const struct attention *a, uint32_t first, uint32_t end, float *value)
+{
+    attention_drop_slots(&a->pass->slot_dropout, a->pass->first_slot, a->shape.heads,
+                         edge_slot(&a->shape.block, first), edge_slot(&a->shape.block, end), value);
 }
 
 CPU_KERNEL(mean_of_heads,
@@ -112,10 +118,10 @@ CPU_KERNEL(mean_of_heads,
     }
 }
 
-void attention_mean_of_heads(const struct attention *attention, const float *rows, size_t count,
+void attention_mean_of_heads(const struct edge_shape *shape, const float *rows, size_t count,
                              float *out)
 {
-    mean_of_heads(&attention->shape, rows, count, out);
+    mean_of_heads(shape, rows, count, out);
 }
 
 void attention_weigh_slots(struct attention *attention, uint32_t first, uint32_t end)
@@ -162,8 +168,7 @@ static void attend_tile(void *context, int64_t tile, int thread)
 size_t attention_vector_floats(const struct attention *attention)
 {
     const size_t vectors = ATTENTION_VECTOR_COUNT_MAX * attention->width;
-    return vectors +
-           (attention->pass->layer->edge_dim ? attention->kind->edge_floats(attention) : 0);
+    return vectors + attention->kind->term_floats(attention);
 }
 
 enum error_code attention_find_slots(struct attention *attention, struct arena *arena,
@@ -181,8 +186,8 @@ enum error_code attention_find_slots(struct attention *attention, struct arena *
                        (size_t)block->destination_count * a->shape.heads, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->share, slots, what, err);
-    if (rc == ERROR_NONE && a->pass->layer->edge_dim)
-        rc = a->kind->find_edges(a, arena, err);
+    if (rc == ERROR_NONE)
+        rc = a->kind->find_terms(a, arena, err);
     a->weight = a->share;
     if (rc == ERROR_NONE && a->pass->slot_dropout.drop_below > 0)
         rc = arena_new(arena, &a->weight, slots, what, err);
@@ -242,7 +247,7 @@ enum error_code attention_forward(const struct attention_kind *kind, struct laye
     if (rc != ERROR_NONE || arena->counts)
         return rc;
     thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), project_tile, &job);
-    if (pass->block.is_bipartite && kind->parameters.destination_weight >= 0)
+    if (pass->block.is_bipartite)
         thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), project_own_tile,
                         &job);
     thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), attend_tile, &job);

@@ -34,6 +34,9 @@ struct attention_parameters {
     int vector[ATTENTION_VECTOR_COUNT_MAX]; /* [1, heads, channels]: of the score */
     /* Of layers that read edge features, otherwise not looked at: [heads * channels, edge_dim], and GAT's as the vectors. */
     int edge_weight, edge_vector;
+    /* GAT's in a bipartite block, otherwise not looked at: [heads * channels, own_dim], which
+     * destinations have for their terms alone. */
+    int own_weight;
 };
 
 struct attention { /* one layer at work; all in the arena of the step */
@@ -47,6 +50,7 @@ struct attention { /* one layer at work; all in the arena of the step */
     float *source_term, *destination_term; /* GAT: [sources, heads], [destinations, heads] */
     float *edge_vector; /* of edge features: W_e^T att_e [heads, edge_dim]; NULL: there are none */
     float *edge_term;   /* what they add to the scores [slots, heads] */
+    float *own_vector;  /* GAT, in a bipartite block: the like of destinations [heads, own_dim] */
     float *edge_matrix; /* GATv2, of edge features: W_e^T [edge_dim, width]; NULL: there are none */
     float *end_row;     /* q_i + W_e f_k [slots, width] */
     float *share;       /* softmax [slots, heads] */
@@ -65,6 +69,8 @@ struct attention_kind {
     int vector_count;
     /* NULL: the score has no terms of a node alone. The terms of sources first .. end - 1, and of the destinations among them. */
     void (*prepare)(struct attention *attention, uint32_t first, uint32_t end);
+    /* With prepare(): the terms of destinations that are no sources, of a bipartite block. */
+    void (*prepare_own)(struct attention *attention, uint32_t first, uint32_t end);
     /* Scores of the slots of destinations first .. end - 1 into attention->share. */
     void (*score)(struct attention *attention, uint32_t first, uint32_t end);
     /* From attention->slot_gradient, of the scores, of these destinations: destination_gradient, and to vector_sum
@@ -75,12 +81,13 @@ struct attention_kind {
      * vector_sum [ATTENTION_VECTOR_COUNT_MAX, width]. */
     void (*score_transposed)(struct attention *attention, uint32_t first, uint32_t end,
                              float *vector_sum);
-    /* Of layers that read edge features. What they need before the scores; floats of the sums that score_backward also
-     * makes for them, behind those of the vectors; and from these the gradients of the layer's parameters. */
-    enum error_code (*find_edges)(struct attention *attention, struct arena *arena,
+    /* Finds what scores need beside rows and vectors: what edge features are multiplied with, and what
+     * destinations are that are no sources. Then floats of the sums that score_backward() also makes for
+     * them, behind those of the vectors, and what computes the gradients of parameters from these. */
+    enum error_code (*find_terms)(struct attention *attention, struct arena *arena,
                                   struct error *err);
-    size_t (*edge_floats)(const struct attention *attention);
-    void (*finish_edges)(const struct attention *attention, const float *sums,
+    size_t (*term_floats)(const struct attention *attention);
+    void (*finish_terms)(const struct attention *attention, const float *sums,
                          const struct layer_gradient *out);
 };
 
@@ -107,7 +114,7 @@ static inline uint32_t attention_own_end(const struct attention *attention, uint
     return end < own ? end : own;
 }
 
-/* Floats of the gradient of all vectors: [ATTENTION_VECTOR_COUNT_MAX, width], and behind them kind->edge_floats(). */
+/* Floats of the gradient of all vectors: [ATTENTION_VECTOR_COUNT_MAX, width], and behind them kind->term_floats(). */
 size_t attention_vector_floats(const struct attention *attention);
 
 /* Channels of a head. */
@@ -125,6 +132,9 @@ MUST_CHECK enum error_code attention_find_slots(struct attention *attention, str
 /* Room for the gradients of those, and the transposed edges. */
 MUST_CHECK enum error_code attention_find_slot_gradients(struct attention *attention,
                                                          struct arena *arena, struct error *err);
+/* Room for the gradients of the rows that the layer reads. */
+MUST_CHECK enum error_code attention_find_row_gradients(struct layer_pass *pass,
+                                                        struct arena *arena, struct error *err);
 /* Shares and weights of the slots of these destinations: score, softmax, dropout. */
 void attention_weigh_slots(struct attention *attention, uint32_t first, uint32_t end);
 /* From the gradient of the weights of these slots, in slot_gradient, that of the scores. */
@@ -133,11 +143,15 @@ void attention_weigh_slots_back(struct attention *attention, uint32_t first, uin
 void attention_project(struct rows_view rows, const float *matrix, const float *bias, size_t width,
                        float *out);
 /* The output of `count` rows by heads [count, width], when heads do not stand side by side: their mean. */
-void attention_mean_of_heads(const struct attention *attention, const float *rows, size_t count,
+void attention_mean_of_heads(const struct edge_shape *shape, const float *rows, size_t count,
                              float *out);
 /* Its transpose: u [count, width] from the gradient of the output: each head's part, or the same for each. */
-void attention_share_out(const struct attention *attention, const float *gradient, size_t count,
-                         float *out);
+void attention_share_out(const struct edge_shape *shape, bool joins, const float *gradient,
+                         size_t count, float *out);
+/* Multiplies the values of slots first .. end - 1, [slots, heads], with what dropout makes of a share: 0 or
+ * its scale. `base` is the number of the first slot of all, and names the draws. */
+void attention_drop_slots(const struct activation *dropout, uint64_t base, uint32_t heads,
+                          size_t first, size_t end, float *value);
 /* sum [dim] += the sums of the columns of `count` rows. A tile is summed by itself first, into tile_sum, which keeps
  * the rounding of long columns small. */
 void attention_add_columns(const float *rows, size_t count, size_t dim, float *tile_sum,

@@ -99,24 +99,24 @@ void attention_add_columns(const float *rows, size_t count, size_t dim, float *t
 }
 
 CPU_KERNEL(share_out_to_heads,
-           (const struct attention *a, const float *gradient, size_t count, float *out),
-           (a, gradient, count, out))
+           (const struct edge_shape *shape, bool joins, const float *gradient, size_t count,
+            float *out),
+           (shape, joins, gradient, count, out))
 {
-    const size_t channels = a->shape.channels;
-    const float share = a->joins ? 1 : 1 / (float)a->shape.heads;
-    for (size_t row = 0; row < count; row++, out += a->width)
-        for (size_t h = 0; h < a->shape.heads; h++) {
-            const float *from =
-                gradient + row * a->pass->output_dim + (a->joins ? h * channels : 0);
+    const size_t channels = shape->channels, width = shape->heads * channels;
+    const float share = joins ? 1 : 1 / (float)shape->heads;
+    for (size_t row = 0; row < count; row++, out += width)
+        for (size_t h = 0; h < shape->heads; h++) {
+            const float *from = gradient + (joins ? row * width + h * channels : row * channels);
             vector_copy(out + h * channels, from, channels);
             vector_scale(out + h * channels, share, channels);
         }
 }
 
-void attention_share_out(const struct attention *attention, const float *gradient, size_t count,
-                         float *out)
+void attention_share_out(const struct edge_shape *shape, bool joins, const float *gradient,
+                         size_t count, float *out)
 {
-    share_out_to_heads(attention, gradient, count, out);
+    share_out_to_heads(shape, joins, gradient, count, out);
 }
 
 static void destination_tile(void *context, const struct partial_sums_tile *tile)
@@ -132,7 +132,8 @@ static void destination_tile(void *context, const struct partial_sums_tile *tile
     if (tile->fresh)
         vector_zero(tile->sum, destination_sums_size(a));
     add_column_sums(gradient, end - first, dim, scratch, sums.output_bias);
-    share_out_to_heads(a, gradient, end - first, a->output_gradient + first * a->width);
+    share_out_to_heads(&a->shape, a->joins, gradient, end - first,
+                       a->output_gradient + first * a->width);
     for (uint32_t row = first, next; row < end; row = next) {
         next = end - row < ATTENTION_ROWS_AT_ONCE ? end : row + ATTENTION_ROWS_AT_ONCE;
         edge_score_dot(&a->shape, a->output_gradient, a->source, row, next, a->slot_gradient);
@@ -247,15 +248,14 @@ static void reduce_vectors(const struct backward_job *job, const struct layer_gr
     }
 }
 
-static void reduce_edges(const struct backward_job *job, const struct layer_gradient *out)
+static void reduce_terms(const struct backward_job *job, const struct layer_gradient *out)
 {
     const struct attention *a = job->a;
     const size_t before = ATTENTION_VECTOR_COUNT_MAX * a->width;
-    if (job->pass->layer->edge_dim)
-        a->kind->finish_edges(a,
-                              partial_sums_total(&job->destinations, job->pass->output_dim + before,
-                                                 attention_vector_floats(a) - before),
-                              out);
+    const size_t count = attention_vector_floats(a) - before;
+    if (count)
+        a->kind->finish_terms(
+            a, partial_sums_total(&job->destinations, job->pass->output_dim + before, count), out);
 }
 
 static void reduce_all(const struct backward_job *job, const struct layer_gradient *out,
@@ -278,7 +278,7 @@ static void reduce_all(const struct backward_job *job, const struct layer_gradie
     partial_sums_total_into(&job->destinations, pool, 0, job->pass->output_dim,
                             out->parameter[at->output_bias]);
     reduce_vectors(job, out);
-    reduce_edges(job, out);
+    reduce_terms(job, out);
     for (size_t i = 0; i < sizeof projections / sizeof *projections; i++)
         if (projections[i].parameter >= 0)
             partial_sums_total_into(projections[i].sums, pool, projections[i].first,
@@ -300,18 +300,16 @@ enum error_code attention_find_slot_gradients(struct attention *attention, struc
     return rc;
 }
 
-/* Finds the gradient of the projection of destinations that are no sources. */
-static enum error_code find_own_gradients(struct backward_job *job, struct arena *arena,
-                                          int threads, struct error *err)
+enum error_code attention_find_row_gradients(struct layer_pass *pass, struct arena *arena,
+                                             struct error *err)
 {
-    struct layer_pass *pass = job->pass;
-    const size_t rows = pass->block.destination_count;
-    enum error_code rc = ERROR_NONE;
-    if (!job->is_first)
-        rc = arena_new(arena, &pass->own_gradient, rows * pass->layer->own_dim, what, err);
-    return rc == ERROR_NONE
-               ? partial_sums_init(&job->own, pass->block.destination_count,
-                                   job->a->width + own_matrix_size(job->a), threads, arena, err)
+    const struct message_block *block = &pass->block;
+    const size_t sources = block->source_count, destinations = block->destination_count;
+    const enum error_code rc =
+        arena_new(arena, &pass->input_gradient, sources * pass->input_dim, what, err);
+    return rc == ERROR_NONE && block->is_bipartite
+               ? arena_new(arena, &pass->own_gradient, destinations * pass->layer->own_dim, what,
+                           err)
                : rc;
 }
 
@@ -335,7 +333,7 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->destination_gradient, destinations * a->width, what, err);
     if (rc == ERROR_NONE && !job->is_first)
-        rc = arena_new(arena, &pass->input_gradient, sources * pass->input_dim, what, err);
+        rc = attention_find_row_gradients(pass, arena, err);
     if (rc == ERROR_NONE)
         rc = partial_sums_init(&job->destinations, block->destination_count,
                                destination_sums_size(a), threads, arena, err);
@@ -343,7 +341,8 @@ static enum error_code find_gradients(struct backward_job *job, struct arena *ar
         rc = partial_sums_init(&job->sources, block->source_count, source_sums_size(a), threads,
                                arena, err);
     if (rc == ERROR_NONE && has_own_tiles(a))
-        rc = find_own_gradients(job, arena, threads, err);
+        rc = partial_sums_init(&job->own, block->destination_count, a->width + own_matrix_size(a),
+                               threads, arena, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &job->scratch, (size_t)threads * job->scratch_size, what, err);
     return rc;

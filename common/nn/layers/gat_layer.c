@@ -7,51 +7,62 @@
  * W_e^T att_edge.
  *
  * The two products are terms of a node, so that an edge takes one addition a head. Where there are many more sources
- * than destinations the rows are not projected before they are summed (gat_rows.h). Backward, with t_j = att_src . p_j:
+ * than destinations the rows are not projected before they are summed (gat_rows.h). In a relation with a name
+ * destinations have a matrix of their own, lin_dst, and their term is computed from their rows (gat_terms.h). Backward,
+ * with t_j = att_src . p_j:
  *
  *   dp_j += dt_j att_src (+ dt'_j att_dst for a destination),  datt_src = sum of dt_j p_j,  datt_dst = sum of dt'_i p_i
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/attention.h"
-#include "common/nn/layers/gat_edges.h"
 #include "common/nn/layers/gat_rows.h"
+#include "common/nn/layers/gat_terms.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/edge_term.h"
-#include "common/nn/typed/gat_relations.h"
 
-enum { WEIGHT, ATT_SRC, ATT_DST, BIAS, WEIGHT_EDGE, ATT_EDGE, PARAMETER_COUNT };
+static const struct attention_kind *kind_of(const struct model_layer *layer)
+{
+    return layer->in_relation ? &gat_relation_kind : &gat_kind;
+}
+
+static struct layer_parameter matrix(const char *suffix, uint32_t width, uint32_t dim)
+{
+    return (struct layer_parameter){.suffix = suffix,
+                                    .dim_count = 2,
+                                    .rows = width,
+                                    .cols = dim,
+                                    .bound = layer_glorot_bound(dim, width)};
+}
+
+static struct layer_parameter vector(const char *suffix, uint32_t heads, uint32_t channels)
+{
+    return (struct layer_parameter){.suffix = suffix,
+                                    .dim_count = 3,
+                                    .rows = heads,
+                                    .cols = channels,
+                                    .bound = layer_glorot_bound(heads, channels)};
+}
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
 {
-    const uint32_t channels = attention_channels(layer),
-                   width = (uint32_t)layer->config.option.heads * channels;
-    const float bound = layer_glorot_bound((uint32_t)layer->config.option.heads, channels);
-    out[WEIGHT] = (struct layer_parameter){.suffix = "lin.weight",
-                                           .dim_count = 2,
-                                           .rows = width,
-                                           .cols = layer->input_dim,
-                                           .bound = layer_glorot_bound(layer->input_dim, width)};
-    out[ATT_SRC] = (struct layer_parameter){.suffix = "att_src",
-                                            .dim_count = 3,
-                                            .rows = (uint32_t)layer->config.option.heads,
-                                            .cols = channels,
-                                            .bound = bound};
-    out[ATT_DST] = out[ATT_SRC];
-    out[ATT_DST].suffix = "att_dst";
-    out[BIAS] = (struct layer_parameter){
+    const struct attention_parameters *at = &kind_of(layer)->parameters;
+    const uint32_t heads = (uint32_t)layer->config.option.heads;
+    const uint32_t channels = attention_channels(layer), width = heads * channels;
+    const bool in_relation = layer->in_relation;
+    out[at->source_weight] =
+        matrix(in_relation ? "lin_src.weight" : "lin.weight", width, layer->input_dim);
+    out[at->vector[0]] = vector("att_src", heads, channels);
+    out[at->vector[1]] = vector("att_dst", heads, channels);
+    out[at->output_bias] = (struct layer_parameter){
         .suffix = "bias", .dim_count = 1, .rows = layer->config.output_dim, .cols = 1};
+    if (in_relation)
+        out[at->own_weight] = matrix("lin_dst.weight", width, layer->own_dim);
     if (layer->edge_dim == 0)
-        return WEIGHT_EDGE;
-    out[WEIGHT_EDGE] =
-        (struct layer_parameter){.suffix = "lin_edge.weight",
-                                 .dim_count = 2,
-                                 .rows = width,
-                                 .cols = layer->edge_dim,
-                                 .bound = layer_glorot_bound(layer->edge_dim, width)};
-    out[ATT_EDGE] = out[ATT_SRC];
-    out[ATT_EDGE].suffix = "att_edge";
-    return PARAMETER_COUNT;
+        return at->edge_weight;
+    out[at->edge_weight] = matrix("lin_edge.weight", width, layer->edge_dim);
+    out[at->edge_vector] = vector("att_edge", heads, channels);
+    return at->edge_vector + 1;
 }
 
 /* The terms of these rows: of sources with vector 0, of destinations with vector 1. */
@@ -68,9 +79,8 @@ CPU_KERNEL(find_gat_terms,
 
 static void prepare(struct attention *a, uint32_t first, uint32_t end)
 {
-    const uint32_t destinations = a->shape.block.destination_count;
     find_gat_terms(a, 0, first, end, a->source_term);
-    find_gat_terms(a, 1, first, end < destinations ? end : destinations, a->destination_term);
+    find_gat_terms(a, 1, first, attention_own_end(a, end), a->destination_term);
 }
 
 static void score(struct attention *a, uint32_t first, uint32_t end)
@@ -112,46 +122,55 @@ static void score_backward(struct attention *a, uint32_t first, uint32_t end, fl
 {
     edge_score_add_backward(&a->shape, a->source_term, a->destination_term, a->edge_term, first,
                             end, a->slot_gradient, a->destination_gradient);
-    if (a->edge_vector)
-        edge_term_backward(&a->shape, a->slot_gradient, first, end,
-                           vector_sum + ATTENTION_VECTOR_COUNT_MAX * a->width);
-    add_gat_rows(a, a->destination_gradient, first, end, vector_sum + a->width);
+    gat_terms_back(a, first, end, vector_sum + ATTENTION_VECTOR_COUNT_MAX * a->width);
+    if (!a->own_vector)
+        add_gat_rows(a, a->destination_gradient, first, end, vector_sum + a->width);
 }
 
 static void score_transposed(struct attention *a, uint32_t first, uint32_t end, float *vector_sum)
 {
-    const uint32_t destinations = a->shape.block.destination_count;
     edge_score_add_transposed(&a->shape, &a->edges, a->slot_gradient, first, end, a->term_gradient);
     add_gat_rows(a, a->term_gradient, first, end, vector_sum);
     add_gat_vectors(a, 0, a->term_gradient, first, end);
-    add_gat_vectors(a, 1, a->destination_gradient, first, end < destinations ? end : destinations);
+    add_gat_vectors(a, 1, a->destination_gradient, first, attention_own_end(a, end));
 }
 
-const struct attention_kind gat_kind = {
-    .parameters = {.source_weight = WEIGHT,
-                   .source_bias = -1,
-                   .destination_weight = -1,
-                   .destination_bias = -1,
-                   .output_bias = BIAS,
-                   .vector = {ATT_SRC, ATT_DST},
-                   .edge_weight = WEIGHT_EDGE,
-                   .edge_vector = ATT_EDGE},
-    .vector_count = 2,
-    .prepare = prepare,
-    .score = score,
-    .score_backward = score_backward,
-    .score_transposed = score_transposed,
-    .find_edges = gat_edges_find,
-    .edge_floats = gat_edges_floats,
-    .finish_edges = gat_edges_finish,
-};
+/* Both orders of tensors share these functions. */
+#define SCORES                                                                                     \
+    .prepare = prepare, .score = score, .score_backward = score_backward,                          \
+    .score_transposed = score_transposed, .find_terms = gat_terms_find,                            \
+    .term_floats = gat_terms_floats, .finish_terms = gat_terms_finish
+
+const struct attention_kind gat_kind = {.parameters = {.source_weight = 0,
+                                                       .source_bias = -1,
+                                                       .destination_weight = -1,
+                                                       .destination_bias = -1,
+                                                       .output_bias = 3,
+                                                       .vector = {1, 2},
+                                                       .edge_weight = 4,
+                                                       .edge_vector = 5},
+                                        .vector_count = 2,
+                                        SCORES};
+
+const struct attention_kind gat_relation_kind = {.parameters = {.source_weight = 3,
+                                                                .source_bias = -1,
+                                                                .destination_weight = -1,
+                                                                .destination_bias = -1,
+                                                                .output_bias = 2,
+                                                                .vector = {0, 1},
+                                                                .edge_weight = 5,
+                                                                .edge_vector = 6,
+                                                                .own_weight = 4},
+                                                 .vector_count = 1,
+                                                 .prepare_own = gat_terms_own,
+                                                 SCORES};
 
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,
                                struct thread_pool *pool, struct error *err)
 {
     const bool on_rows = pass->sum || (!arena->counts && gat_rows_pay(pass));
-    return (on_rows ? gat_rows_forward : attention_forward)(&gat_kind, pass, keep, arena, pool,
-                                                            err);
+    return (on_rows ? gat_rows_forward : attention_forward)(kind_of(pass->layer), pass, keep, arena,
+                                                            pool, err);
 }
 
 static enum error_code backward(struct layer_pass *pass, const struct layer_pass *above,
@@ -172,5 +191,4 @@ const struct layer_type gat_layer = {
     .parameters = parameters,
     .forward = forward,
     .backward = backward,
-    .typed = &gat_relations,
 };

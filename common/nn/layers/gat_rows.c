@@ -2,7 +2,7 @@
 
 #include "common/math/blas.h"
 #include "common/math/vector.h"
-#include "common/nn/layers/gat_edges.h"
+#include "common/nn/layers/gat_terms.h"
 #include "common/nn/layers/gat_windows.h"
 #include "common/nn/layers/partial_sums.h"
 #include "common/nn/operators/aggregation_walk.h"
@@ -12,7 +12,7 @@
 
 static const char what[] = "attention"; /* wants memory */
 
-enum { SOURCE, DESTINATION, ENDS };
+enum { ENDS = 2 };
 
 /* One layer at work. */
 struct gat_rows {
@@ -21,8 +21,9 @@ struct gat_rows {
     size_t dim, heads, channels, width; /* width: heads * channels */
     size_t wide;                        /* heads * dim: columns of z */
     float *vector;                      /* v [ENDS, heads, dim] */
-    float *z;                           /* [destinations, wide]; NULL when not kept for backward */
-    float *scratch;                     /* [threads, scratch_size] */
+    uint32_t *sum_row; /* of a bipartite block: which row of pass->sum a destination has */
+    float *z;          /* [destinations, wide]; NULL when not kept for backward */
+    float *scratch;    /* [threads, scratch_size] */
     size_t scratch_size;
     /* Backward. */
     const struct layer_pass *above;
@@ -72,54 +73,16 @@ static struct matrix_view y_of(const struct gat_rows *g, const float *y, size_t 
 
 /* --- forward --- */
 
-CPU_KERNEL(find_gat_vectors,
-           (const float *att, const float *weight, size_t heads, size_t channels, size_t dim,
-            float *v),
-           (att, weight, heads, channels, dim, v))
-{
-    for (size_t h = 0; h < heads; h++, v += dim) {
-        vector_zero(v, dim);
-        for (size_t c = 0; c < channels; c++, weight += dim)
-            vector_add_scaled(v, weight, att[h * channels + c], dim);
-    }
-}
-
-void gat_rows_vectors(const float *att, const float *weight, size_t heads, size_t channels,
-                      size_t dim, float *v)
-{
-    find_gat_vectors(att, weight, heads, channels, dim, v);
-}
-
-CPU_KERNEL(find_row_terms,
-           (const struct input_rows *input, const float *v, size_t heads, size_t dim,
-            uint32_t first, uint32_t end, float *term),
-           (input, v, heads, dim, first, end, term))
-{
-    for (uint32_t j = first; j < end; j++) {
-        if (end - j > ROWS_FAR)
-            vector_prefetch_far(float_row(input, j + ROWS_FAR), dim * sizeof *v);
-        for (size_t h = 0; h < heads; h++)
-            term[j * heads + h] = vector_dot(float_row(input, j), v + h * dim, dim);
-    }
-}
-
-void gat_rows_terms(const struct input_rows *input, const float *v, size_t heads, size_t dim,
-                    uint32_t first, uint32_t end, float *term)
-{
-    find_row_terms(input, v, heads, dim, first, end, term);
-}
-
 static void term_tile(void *context, int64_t tile, int thread)
 {
     const struct gat_rows *g = context;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, g->pass->block.source_count);
-    const uint32_t destinations = g->pass->block.destination_count;
     (void)thread;
-    gat_rows_terms(&g->pass->input, g->vector, g->heads, g->dim, first, end,
-                   g->attention->source_term);
-    gat_rows_terms(&g->pass->input, g->vector + g->wide, g->heads, g->dim, first,
-                   end < destinations ? end : destinations, g->attention->destination_term);
+    gat_terms_of_rows(&g->pass->input, g->vector, g->heads, g->dim, first, end,
+                      g->attention->source_term);
+    gat_terms_of_rows(&g->pass->input, g->vector + g->wide, g->heads, g->dim, first,
+                      attention_own_end(g->attention, end), g->attention->destination_term);
 }
 
 /* From the rows of gat_windows.h the z of a head [end - first, dim]: the sum, and the destination itself. */
@@ -127,13 +90,19 @@ static struct matrix_view z_of_sums(const struct gat_rows *g, size_t head, uint3
                                     uint32_t end, float *z)
 {
     const struct layer_pass *pass = g->pass;
-    const size_t width = gat_windows_row(pass->layer);
+    const size_t width = gat_windows_row(pass->layer, (uint32_t)g->dim);
     for (uint32_t i = first; i < end; i++) {
-        const float *sum = pass->sum + i * width;
+        const bool has_edges = pass->block.row_start[i] < pass->block.row_start[i + 1];
+        const float *sum = pass->sum + (g->sum_row ? g->sum_row[i] : i) * width;
         float *row = z + (i - first) * g->dim;
+        if (g->sum_row && !has_edges) {
+            vector_zero(row, g->dim);
+            continue;
+        }
         vector_copy(row, sum + head * g->dim, g->dim);
-        slot_aggregation_shared_add(&pass->input, &i, sum + g->wide + head, 1, 1, (uint32_t)g->dim,
-                                    row);
+        if (!g->sum_row)
+            slot_aggregation_shared_add(&pass->input, &i, sum + g->wide + head, 1, 1,
+                                        (uint32_t)g->dim, row);
     }
     return matrix_view_of(z, end - first, g->dim);
 }
@@ -144,12 +113,15 @@ static void attend_tile(void *context, int64_t tile, int thread)
     const struct layer_pass *pass = g->pass;
     const uint32_t first = (uint32_t)(tile * TILE_ROWS);
     const uint32_t end = layer_pass_tile_end(first, pass->block.destination_count);
+    const struct attention_kind *kind = g->attention->kind;
     float *output = (float *)pass->output + (size_t)first * pass->output_dim;
     float *by_heads = scratch_of(g, thread), *z = by_heads + TILE_ROWS * g->width;
     if (g->attention->joins)
         by_heads = output;
     if (g->z)
         z = g->z + first * g->wide;
+    if (!pass->sum && kind->prepare_own)
+        kind->prepare_own(g->attention, first, end);
     if (!pass->sum) {
         attention_weigh_slots(g->attention, first, end);
         slot_aggregation_shared_forward(&g->attention->shape, g->attention->weight, &pass->input,
@@ -160,8 +132,22 @@ static void attend_tile(void *context, int64_t tile, int thread)
                      pass->sum ? z_of_sums(g, h, first, end, z) : z_of(g, z, h, end - first),
                      weight_of(g, h), false, by_heads + h * g->channels, g->width);
     if (!g->attention->joins)
-        attention_mean_of_heads(g->attention, by_heads, end - first, output);
+        attention_mean_of_heads(&g->attention->shape, by_heads, end - first, output);
     layer_pass_finish(pass, output, first, end);
+}
+
+/* Numbers the sums of a bipartite block, where rows without edges have none. */
+static enum error_code find_sum_rows(struct gat_rows *g, struct arena *arena, struct error *err)
+{
+    const struct message_block *block = &g->pass->block;
+    uint32_t count = 0;
+    const enum error_code rc = arena_new(arena, &g->sum_row, block->destination_count, what, err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < block->destination_count; i++) {
+        const bool has_edges = block->row_start[i] < block->row_start[i + 1];
+        g->sum_row[i] = count;
+        count += has_edges;
+    }
+    return rc;
 }
 
 static enum error_code find_room(struct gat_rows *g, bool keep, struct arena *arena, int threads,
@@ -170,6 +156,8 @@ static enum error_code find_room(struct gat_rows *g, bool keep, struct arena *ar
     const size_t of_z = g->pass->sum ? g->dim : g->wide;
     g->scratch_size = layer_pass_scratch(TILE_ROWS * (g->width + (keep ? 0 : of_z)));
     enum error_code rc = g->pass->sum ? ERROR_NONE : attention_find_slots(g->attention, arena, err);
+    if (rc == ERROR_NONE && g->pass->sum && g->pass->block.is_bipartite)
+        rc = find_sum_rows(g, arena, err);
     if (rc == ERROR_NONE && !g->pass->sum)
         rc = arena_new(arena, &g->vector, ENDS * g->wide, what, err);
     if (rc == ERROR_NONE && keep)
@@ -203,9 +191,9 @@ enum error_code gat_rows_forward(const struct attention_kind *kind, struct layer
     rc = find_room(g, keep, arena, thread_pool_size(pool), err);
     if (rc != ERROR_NONE)
         return rc;
-    for (int end = 0; end < ENDS && !pass->sum; end++)
-        gat_rows_vectors(attention_vector(attention, end), weight_of(g, 0).value, g->heads,
-                         g->channels, g->dim, g->vector + (size_t)end * g->wide);
+    for (int end = 0; end < kind->vector_count && !pass->sum; end++)
+        gat_terms_vectors(attention_vector(attention, end), weight_of(g, 0).value, g->heads,
+                          g->channels, g->dim, g->vector + (size_t)end * g->wide);
     if (!pass->sum)
         thread_pool_run(pool, layer_pass_tiles(pass->block.source_count), term_tile, g);
     thread_pool_run(pool, layer_pass_tiles(pass->block.destination_count), attend_tile, g);
@@ -218,12 +206,12 @@ enum error_code gat_rows_forward(const struct attention_kind *kind, struct layer
 struct destination_sums {
     float *output_bias; /* [output_dim] */
     float *weight;      /* u^T z [width, dim] */
-    float *edge_vector; /* [gat_edges_floats()] */
+    float *terms;       /* [gat_terms_floats()] */
 };
 
 static size_t destination_sums_size(const struct gat_rows *g)
 {
-    return g->pass->output_dim + g->width * g->dim + gat_edges_floats(g->attention);
+    return g->pass->output_dim + g->width * g->dim + gat_terms_floats(g->attention);
 }
 
 static struct destination_sums destination_sums_of(const struct gat_rows *g, float *sum)
@@ -247,7 +235,7 @@ static void destination_tile(void *context, const struct partial_sums_tile *tile
     if (tile->fresh)
         vector_zero(tile->sum, destination_sums_size(g));
     attention_add_columns(gradient, count, pass->output_dim, tile_sum, sums.output_bias);
-    attention_share_out(a, gradient, count, u);
+    attention_share_out(&a->shape, a->joins, gradient, count, u);
     if (g->z_gradient)
         dz = g->z_gradient + first * g->wide;
     for (size_t h = 0; h < g->heads; h++) {
@@ -261,36 +249,7 @@ static void destination_tile(void *context, const struct partial_sums_tile *tile
     attention_weigh_slots_back(a, first, end);
     edge_score_add_backward(&a->shape, a->source_term, a->destination_term, a->edge_term, first,
                             end, a->slot_gradient, a->destination_gradient);
-    if (a->edge_vector)
-        edge_term_backward(&a->shape, a->slot_gradient, first, end, sums.edge_vector);
-}
-
-/* dv += dt x of rows first .. end - 1 at one end of an edge. */
-CPU_KERNEL(add_row_vectors,
-           (const struct gat_rows *g, const float *term_gradient, uint32_t first, uint32_t end,
-            float *sum),
-           (g, term_gradient, first, end, sum))
-{
-    const struct input_rows *input = &g->pass->input;
-    for (uint32_t j = first; j < end; j++) {
-        if (end - j > ROWS_FAR)
-            vector_prefetch_far(float_row(input, j + ROWS_FAR), g->dim * sizeof *sum);
-        for (size_t h = 0; h < g->heads; h++)
-            vector_add_scaled(sum + h * g->dim, float_row(input, j),
-                              term_gradient[j * g->heads + h], g->dim);
-    }
-}
-
-/* dx += dt v of those rows. */
-CPU_KERNEL(add_term_gradients,
-           (const struct gat_rows *g, size_t at_end, const float *term_gradient, uint32_t first,
-            uint32_t end, float *dx),
-           (g, at_end, term_gradient, first, end, dx))
-{
-    const float *v = g->vector + at_end * g->wide;
-    for (uint32_t j = first; j < end; j++, dx += g->dim)
-        for (size_t h = 0; h < g->heads; h++)
-            vector_add_scaled(dx, v + h * g->dim, term_gradient[j * g->heads + h], g->dim);
+    gat_terms_back(a, first, end, sums.terms);
 }
 
 static void source_tile(void *context, const struct partial_sums_tile *tile)
@@ -299,54 +258,40 @@ static void source_tile(void *context, const struct partial_sums_tile *tile)
     struct attention *a = g->attention;
     struct layer_pass *pass = g->pass;
     const uint32_t first = tile->first, end = tile->end;
-    const uint32_t destinations = pass->block.destination_count;
-    const uint32_t own_end = end < destinations ? end : destinations;
+    const uint32_t own_end = attention_own_end(a, end);
     if (tile->fresh)
         vector_zero(tile->sum, ENDS * g->wide);
     edge_score_add_transposed(&a->shape, &a->edges, a->slot_gradient, first, end, a->term_gradient);
-    add_row_vectors(g, a->term_gradient, first, end, tile->sum);
-    add_row_vectors(g, a->destination_gradient, first, own_end, tile->sum + g->wide);
+    gat_terms_add_vectors(&pass->input, a->term_gradient, g->heads, g->dim, first, end, tile->sum);
+    gat_terms_add_vectors(&pass->input, a->destination_gradient, g->heads, g->dim, first, own_end,
+                          tile->sum + g->wide);
     if (!g->z_gradient)
         return;
     float *dx = pass->input_gradient + first * g->dim;
     slot_aggregation_shared_backward(&a->shape, &a->edges, a->weight, g->z_gradient,
                                      (uint32_t)g->dim, first, end, dx);
-    add_term_gradients(g, SOURCE, a->term_gradient, first, end, dx);
-    add_term_gradients(g, DESTINATION, a->destination_gradient, first, own_end, dx);
-}
-
-/* datt = W dv, and dW += att dv^T, in each head. */
-CPU_KERNEL(finish_gat_vector,
-           (const struct gat_rows *g, size_t at_end, const float *vectors, float *att_gradient,
-            float *weight_gradient),
-           (g, at_end, vectors, att_gradient, weight_gradient))
-{
-    const float *att = attention_vector(g->attention, (int)at_end), *row = weight_of(g, 0).value;
-    for (size_t h = 0; h < g->heads; h++) {
-        const float *dv = vectors + at_end * g->wide + h * g->dim;
-        for (size_t c = h * g->channels; c < (h + 1) * g->channels; c++) {
-            att_gradient[c] = vector_dot(row + c * g->dim, dv, g->dim);
-            vector_add_scaled(weight_gradient + c * g->dim, dv, att[c], g->dim);
-        }
-    }
+    gat_terms_add_rows(g->vector, a->term_gradient, g->heads, g->dim, first, end, dx);
+    gat_terms_add_rows(g->vector + g->wide, a->destination_gradient, g->heads, g->dim, first,
+                       own_end, dx);
 }
 
 static void reduce(const struct gat_rows *g, const struct layer_gradient *out,
                    struct thread_pool *pool)
 {
-    const struct attention_parameters *at = &g->attention->kind->parameters;
+    const struct attention *a = g->attention;
+    const struct attention_parameters *at = &a->kind->parameters;
     const size_t bias = g->pass->output_dim, matrix = g->width * g->dim;
+    const size_t of_terms = gat_terms_floats(a);
     float *weight = out->parameter[at->source_weight];
     partial_sums_total_into(&g->destinations, pool, 0, bias, out->parameter[at->output_bias]);
     partial_sums_total_into(&g->destinations, pool, bias, matrix, weight);
     const float *vectors = partial_sums_total(&g->sources, 0, ENDS * g->wide);
-    for (size_t end = 0; end < ENDS; end++)
-        finish_gat_vector(g, end, vectors, out->parameter[at->vector[end]], weight);
-    if (g->attention->edge_vector)
-        gat_edges_finish(
-            g->attention,
-            partial_sums_total(&g->destinations, bias + matrix, gat_edges_floats(g->attention)),
-            out);
+    for (int end = 0; end < a->kind->vector_count; end++)
+        gat_terms_finish_vector(attention_vector(a, end), weight_of(g, 0).value,
+                                vectors + (size_t)end * g->wide, g->heads, g->channels, g->dim,
+                                out->parameter[at->vector[end]], weight);
+    if (of_terms)
+        gat_terms_finish(a, partial_sums_total(&g->destinations, bias + matrix, of_terms), out);
 }
 
 static enum error_code find_gradients(struct gat_rows *g, bool is_first, struct arena *arena,
@@ -363,7 +308,7 @@ static enum error_code find_gradients(struct gat_rows *g, bool is_first, struct 
     if (rc == ERROR_NONE && !is_first)
         rc = arena_new(arena, &g->z_gradient, destinations * g->wide, what, err);
     if (rc == ERROR_NONE && !is_first)
-        rc = arena_new(arena, &pass->input_gradient, sources * g->dim, what, err);
+        rc = attention_find_row_gradients(pass, arena, err);
     if (rc == ERROR_NONE)
         rc = partial_sums_init(&g->destinations, (uint32_t)destinations, destination_sums_size(g),
                                threads, arena, err);

@@ -29,14 +29,8 @@ bool gat_rows_pay(const struct layer_pass *pass);
 /* The same of shapes. */
 bool gat_rows_pay_for(const struct model_layer *layer, uint64_t destinations, uint64_t sources);
 
-extern const struct attention_kind gat_kind; /* gat_layer.c */
-
-/* v = W^T att in each head: att [heads, channels], weight [heads, channels, dim], v [heads, dim]. */
-void gat_rows_vectors(const float *att, const float *weight, size_t heads, size_t channels,
-                      size_t dim, float *v);
-/* The terms v . x of rows first .. end - 1, into term [rows, heads] of all. */
-void gat_rows_terms(const struct input_rows *input, const float *v, size_t heads, size_t dim,
-                    uint32_t first, uint32_t end, float *term);
+/* gat_layer.c: alone, and in a relation with a name */
+extern const struct attention_kind gat_kind, gat_relation_kind;
 
 /* As attention_forward() and attention_backward(); not with an arena that counts. */
 MUST_CHECK enum error_code gat_rows_forward(const struct attention_kind *kind,

@@ -3,11 +3,14 @@
 #include "common/base/memory.h"
 #include "common/math/vector_exp.h"
 #include "common/nn/layers/gat_rows.h"
+#include "common/nn/layers/gat_terms.h"
 #include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/slot_aggregation.h"
 
-/* Ends of an edge, and numbers that a destination has in each head beside its sum. */
-enum { ENDS = 2, TERMS = 5 };
+#include <float.h>
+
+/* Numbers that a destination has in each head beside its sum. */
+enum { TERMS = 5 };
 
 bool gat_windows_are_possible(const struct model_layer *layer)
 {
@@ -24,15 +27,16 @@ static size_t heads_of(const struct model_layer *layer)
     return (size_t)layer->config.option.heads;
 }
 
-uint64_t gat_windows_bytes(const struct model_layer *layer, uint32_t node_count)
+uint64_t gat_windows_bytes(const struct model_layer *layer, uint32_t dim, uint32_t own_dim,
+                           uint32_t node_count)
 {
     return heads_of(layer) * sizeof(float) *
-           (node_count + ENDS * (uint64_t)layer->input_dim + layer->edge_dim);
+           (node_count + (uint64_t)dim + own_dim + layer->edge_dim);
 }
 
-size_t gat_windows_row(const struct model_layer *layer)
+size_t gat_windows_row(const struct model_layer *layer, uint32_t dim)
 {
-    return heads_of(layer) * ((size_t)layer->input_dim + TERMS);
+    return heads_of(layer) * ((size_t)dim + TERMS);
 }
 
 size_t gat_windows_scratch(const struct model_layer *layer)
@@ -40,41 +44,53 @@ size_t gat_windows_scratch(const struct model_layer *layer)
     return 2 * heads_of(layer) * WINDOW_EDGES_MAX; /* scores, and terms of features */
 }
 
-enum error_code gat_windows_init(struct gat_windows *out, const struct model *model,
-                                 const float *value, int layer, uint32_t node_count,
-                                 struct error *err)
+/* Computes v of one of the matrices. */
+static enum error_code find_vector(const struct model_layer *layer, const float *att,
+                                   const float *weight, size_t dim, float **out, struct error *err)
 {
-    static const char what[] = "terms of attention";
-    const struct model_layer *own = &model->layer[layer];
-    const struct parameter *parameter = &model->parameter[own->first_parameter];
-    *out = (struct gat_windows){.node_count = node_count,
-                                .heads = heads_of(own),
-                                .dim = own->input_dim,
-                                .edge_dim = own->edge_dim};
-    const size_t terms = node_count * out->heads;
-    enum error_code rc = memory_new(&out->vector, ENDS * out->heads * out->dim, what, err);
+    const size_t heads = heads_of(layer);
+    const enum error_code rc = memory_new(out, heads * dim, "terms of attention", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&out->source_term, terms, what, err);
+        gat_terms_vectors(att, weight, heads, attention_channels(layer), dim, *out);
+    return rc;
+}
+
+enum error_code gat_windows_init(struct gat_windows *out, const struct model *model,
+                                 const float *value, int layer, uint32_t relation,
+                                 uint32_t node_count, struct error *err)
+{
+    const struct model_layer *own = &model->layer[layer];
+    const struct relation *ends = &model->config.types.schema.relation[relation];
+    const struct attention_parameters *at =
+        &(own->in_relation ? &gat_relation_kind : &gat_kind)->parameters;
+    const struct parameter *parameter =
+        &model->parameter[own->first_parameter + (int)relation * own->place_parameters];
+    const int own_weight = own->in_relation ? at->own_weight : at->source_weight;
+    *out = (struct gat_windows){.node_count = node_count,
+                                .has_own = !own->in_relation,
+                                .heads = heads_of(own),
+                                .dim = own->type_input_dim[ends->source_type],
+                                .own_dim = own->type_input_dim[ends->target_type],
+                                .edge_dim = own->edge_dim};
+    enum error_code rc =
+        find_vector(own, value + parameter[at->vector[0]].offset,
+                    value + parameter[at->source_weight].offset, out->dim, &out->vector, err);
+    if (rc == ERROR_NONE)
+        rc = find_vector(own, value + parameter[at->vector[1]].offset,
+                         value + parameter[own_weight].offset, out->own_dim, &out->own_vector, err);
     if (rc == ERROR_NONE && out->edge_dim)
-        rc = memory_new(&out->edge_vector, out->heads * out->edge_dim, what, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const struct attention_parameters *at = &gat_kind.parameters;
-    for (size_t end = 0; end < ENDS; end++)
-        gat_rows_vectors(value + parameter[at->vector[end]].offset,
-                         value + parameter[at->source_weight].offset, out->heads,
-                         attention_channels(own), out->dim,
-                         out->vector + end * out->heads * out->dim);
-    if (out->edge_dim)
-        gat_rows_vectors(value + parameter[at->edge_vector].offset,
-                         value + parameter[at->edge_weight].offset, out->heads,
-                         attention_channels(own), out->edge_dim, out->edge_vector);
-    return ERROR_NONE;
+        rc = find_vector(own, value + parameter[at->edge_vector].offset,
+                         value + parameter[at->edge_weight].offset, out->edge_dim,
+                         &out->edge_vector, err);
+    return rc == ERROR_NONE
+               ? memory_new(&out->source_term, node_count * out->heads, "terms of attention", err)
+               : rc;
 }
 
 void gat_windows_release(struct gat_windows *windows)
 {
     memory_free(windows->vector);
+    memory_free(windows->own_vector);
     memory_free(windows->edge_vector);
     memory_free(windows->source_term);
     *windows = (struct gat_windows){0};
@@ -85,8 +101,8 @@ void gat_windows_read(struct gat_windows *windows, uint32_t first, uint32_t coun
 {
     const struct gat_windows *w = windows;
     const struct input_rows input = {.base = rows, .stride = w->dim};
-    gat_rows_terms(&input, w->vector, w->heads, w->dim, 0, count,
-                   w->source_term + first * w->heads);
+    gat_terms_of_rows(&input, w->vector, w->heads, w->dim, 0, count,
+                      w->source_term + first * w->heads);
 }
 
 /* Where they stand in a destination's row. */
@@ -115,16 +131,11 @@ static float *own_edge_of(const struct gat_windows *w, float *row)
     return own_term_of(w, row) + w->heads;
 }
 
-void gat_windows_read_own(const struct gat_windows *windows, uint32_t count, const float *own,
-                          float *row)
+void gat_windows_read_own(const struct gat_windows *windows, const float *own, float *row)
 {
     const struct gat_windows *w = windows;
-    const size_t width = w->heads * (w->dim + TERMS);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct input_rows input = {.base = own + i * w->dim, .stride = w->dim};
-        gat_rows_terms(&input, w->vector + w->heads * w->dim, w->heads, w->dim, 0, 1,
-                       own_term_of(w, row + i * width));
-    }
+    const struct input_rows input = {.base = own, .stride = w->own_dim};
+    gat_terms_of_rows(&input, w->own_vector, w->heads, w->own_dim, 0, 1, own_term_of(w, row));
 }
 
 static float leaky(float x)
@@ -210,9 +221,12 @@ void gat_windows_begin(const struct gat_windows *windows, uint32_t node, float *
     const struct gat_windows *w = windows;
     for (size_t c = 0; c < w->heads * w->dim; c++)
         row[c] = 0;
-    find_own_score(w, node, row, greatest_of(w, row));
-    for (size_t h = 0; h < w->heads; h++)
-        inverse_of(w, row)[h] = 0;
+    for (size_t h = 0; h < w->heads; h++) {
+        inverse_of(w, row)[h] = self_of(w, row)[h] = 0;
+        greatest_of(w, row)[h] = -FLT_MAX;
+    }
+    if (w->has_own)
+        find_own_score(w, node, row, greatest_of(w, row));
 }
 
 void gat_windows_greatest(const struct gat_windows *windows, const struct window_edges *edges,
@@ -242,8 +256,10 @@ void gat_windows_share(const struct gat_windows *windows, uint32_t node, float *
 {
     const struct gat_windows *w = windows;
     float *self = self_of(w, row), *inverse = inverse_of(w, row);
-    find_own_score(w, node, row, self);
-    find_exponentials(self, greatest_of(w, row), 1, w->heads);
+    if (w->has_own) {
+        find_own_score(w, node, row, self);
+        find_exponentials(self, greatest_of(w, row), 1, w->heads);
+    }
     for (size_t h = 0; h < w->heads; h++) {
         inverse[h] = 1 / (inverse[h] + self[h]);
         self[h] *= inverse[h];
@@ -251,16 +267,15 @@ void gat_windows_share(const struct gat_windows *windows, uint32_t node, float *
 }
 
 void gat_windows_add(const struct gat_windows *windows, const struct window_edges *edges,
-                     uint32_t first, const float *rows, float *scratch, float *row)
+                     uint32_t first, const struct input_rows *rows, float *scratch, float *row)
 {
     const size_t heads = windows->heads;
     const float *inverse = inverse_of(windows, row);
-    const struct input_rows input = {.base = rows, .stride = windows->dim};
     find_scores(windows, own_term_of(windows, row), edges, first, scratch);
     find_exponentials(scratch, greatest_of(windows, row), edges->count, heads);
     for (size_t at = 0; at < edges->count * heads; at += heads)
         for (size_t h = 0; h < heads; h++)
             scratch[at + h] *= inverse[h];
-    slot_aggregation_shared_add(&input, edges->source, scratch, edges->count, heads,
+    slot_aggregation_shared_add(rows, edges->source, scratch, edges->count, heads,
                                 (uint32_t)windows->dim, row);
 }

@@ -27,10 +27,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* One relation at work. In a relation with a name i itself is no slot. */
 struct gat_windows {
     uint32_t node_count;
-    size_t heads, dim, edge_dim;
-    float *vector;      /* v [2, heads, dim]; owned, likewise below */
+    bool has_own; /* i itself is a slot */
+    size_t heads, dim, own_dim, edge_dim;
+    float *vector;      /* v_src [heads, dim]; owned, likewise below */
+    float *own_vector;  /* v_dst [heads, own_dim] */
     float *edge_vector; /* [heads, edge_dim]; NULL: it reads no edge features */
     float *source_term; /* t [node_count, heads] */
 };
@@ -38,23 +41,25 @@ struct gat_windows {
 bool gat_windows_are_possible(const struct model_layer *layer);
 /* Whether gat_rows_pay() for a block of that many destinations and sources. */
 bool gat_windows_pay(const struct model_layer *layer, uint64_t destinations, uint64_t sources);
-uint64_t gat_windows_bytes(const struct model_layer *layer, uint32_t node_count);
+/* Returns the bytes of a relation between types whose rows have `dim` and `own_dim` columns. */
+uint64_t gat_windows_bytes(const struct model_layer *layer, uint32_t dim, uint32_t own_dim,
+                           uint32_t node_count);
 /* Floats of a destination's row, and of a thread's scratch. */
-size_t gat_windows_row(const struct model_layer *layer);
+size_t gat_windows_row(const struct model_layer *layer, uint32_t dim);
 size_t gat_windows_scratch(const struct model_layer *layer);
 
-/* Of layer `layer`, from 0, with the weights `value`; release whether this succeeds or not. Fails: ERROR_NO_MEMORY. */
+/* Begins on a relation of layer `layer`, from 0, with the weights `value`; release whether this
+ * succeeds or not. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code gat_windows_init(struct gat_windows *out, const struct model *model,
-                                            const float *value, int layer, uint32_t node_count,
-                                            struct error *err);
+                                            const float *value, int layer, uint32_t relation,
+                                            uint32_t node_count, struct error *err);
 void gat_windows_release(struct gat_windows *windows);
 /* Takes t of `count` nodes from `first` on; rows [count, dim]. Threads: any number, each with other nodes. */
 void gat_windows_read(struct gat_windows *windows, uint32_t first, uint32_t count,
                       const float *rows);
 
-/* Takes u of `count` destinations, into their rows. Threads: as above. */
-void gat_windows_read_own(const struct gat_windows *windows, uint32_t count, const float *own,
-                          float *row);
+/* Takes u of a destination, into its row. Threads: as above. */
+void gat_windows_read_own(const struct gat_windows *windows, const float *own, float *row);
 
 /* Of one destination, when t of all nodes and its own u are there. In this order: where edges have features, clear, all its
  * edges for c of itself, and how many they are; begin; all its edges for the greatest; all for the total; share; all with their
@@ -71,6 +76,6 @@ void gat_windows_total(const struct gat_windows *windows, const struct window_ed
 void gat_windows_share(const struct gat_windows *windows, uint32_t node, float *row);
 /* Sources count from node `first`, whose row is the first of `rows`. */
 void gat_windows_add(const struct gat_windows *windows, const struct window_edges *edges,
-                     uint32_t first, const float *rows, float *scratch, float *row);
+                     uint32_t first, const struct input_rows *rows, float *scratch, float *row);
 
 #endif

@@ -96,38 +96,43 @@ CPU_KERNEL(find_end_rows, (const struct attention *a, uint32_t first, uint32_t e
 {
     const struct message_block *block = &a->shape.block;
     const size_t width = a->width, dim = block->edge_feature_dim;
+    const bool has_own = !block->is_bipartite;
     for (uint32_t i = first; i < end; i++) {
-        float *own = a->end_row + edge_slot_of_self(block, i) * width;
+        float *own = a->end_row + (has_own ? edge_slot_of_self(block, i) : 0) * width;
         const float *q = a->destination + i * width;
-        const uint32_t proper = proper_edges_of(block, i);
-        vector_zero(own, width);
+        const uint32_t proper = has_own ? proper_edges_of(block, i) : 0;
+        if (has_own)
+            vector_zero(own, width);
         for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
             float *row = a->end_row + edge_slot_of_edge(block, i, e) * width;
             vector_copy(row, q, width);
             for (size_t d = 0; d < dim; d++)
                 vector_add_scaled(row, a->edge_matrix + d * width, block->edge_feature[e * dim + d],
                                   width);
-            if (block->neighbor[e] != i)
+            if (has_own && block->neighbor[e] != i)
                 vector_add(own, row, width);
         }
         if (proper)
             vector_scale(own, 1 / (float)proper, width);
-        else
+        else if (has_own)
             vector_copy(own, q, width);
     }
 }
 
-static enum error_code find_edges(struct attention *a, struct arena *arena, struct error *err)
+static enum error_code find_terms(struct attention *a, struct arena *arena, struct error *err)
 {
     static const char what[] = "attention";
     const size_t dim = a->pass->layer->edge_dim;
     const float *weight = a->pass->parameter[WEIGHT_EDGE];
+    if (dim == 0)
+        return ERROR_NONE;
     enum error_code rc = arena_new(arena, &a->edge_matrix, dim * a->width, what, err);
     if (rc == ERROR_NONE)
         rc = arena_new(arena, &a->end_row, edge_slot_count(&a->shape.block) * a->width, what, err);
     if (rc != ERROR_NONE || arena->counts)
         return rc;
-    must(a->shape.block.edge_feature && a->shape.block.edge_feature_dim == dim);
+    must(message_block_edges(&a->shape.block) == 0 ||
+         (a->shape.block.edge_feature && a->shape.block.edge_feature_dim == dim));
     for (size_t c = 0; c < a->width; c++)
         for (size_t d = 0; d < dim; d++)
             a->edge_matrix[d * a->width + c] = weight[c * dim + d];
@@ -135,12 +140,13 @@ static enum error_code find_edges(struct attention *a, struct arena *arena, stru
 }
 
 /* dW_e^T [edge_dim, width], and behind it two rows of room. */
-static size_t edge_floats(const struct attention *a)
+static size_t term_floats(const struct attention *a)
 {
-    return (a->pass->layer->edge_dim + (size_t)2) * a->width;
+    const size_t dim = a->pass->layer->edge_dim;
+    return dim ? (dim + 2) * a->width : 0;
 }
 
-static void finish_edges(const struct attention *a, const float *sums,
+static void finish_terms(const struct attention *a, const float *sums,
                          const struct layer_gradient *out)
 {
     const size_t dim = a->pass->layer->edge_dim;
@@ -235,10 +241,13 @@ CPU_KERNEL(gatv2_edges_backward,
     float *matrix = vector_sum + ATTENTION_VECTOR_COUNT_MAX * width;
     float *own = matrix + dim * width, *row = own + width;
     for (uint32_t i = first; i < end; i++) {
-        const uint32_t count = edge_slots_of(block, i) - 1;
+        const uint32_t count = block->row_start[i + 1] - block->row_start[i];
         const float share = 1 / (float)proper_edges_of(block, i); /* not read without any */
         float *dq = a->destination_gradient + i * width;
-        find_slot_gradient(a, i, count, vector_sum, own);
+        if (block->is_bipartite)
+            vector_zero(own, width);
+        else
+            find_slot_gradient(a, i, count, vector_sum, own);
         vector_copy(dq, own, width);
         for (uint32_t k = 0; k < count; k++) {
             const float *feature = block->edge_feature + (block->row_start[i] + k) * dim;
@@ -246,7 +255,8 @@ CPU_KERNEL(gatv2_edges_backward,
                 continue;
             find_slot_gradient(a, i, k, vector_sum, row);
             vector_add(dq, row, width);
-            vector_add_scaled(row, own, share, width);
+            if (!block->is_bipartite)
+                vector_add_scaled(row, own, share, width);
             for (size_t d = 0; d < dim; d++)
                 vector_add_scaled(matrix + d * width, row, feature[d], width);
         }
@@ -301,9 +311,9 @@ const struct attention_kind gatv2_kind = {
     .score = score,
     .score_backward = score_backward,
     .score_transposed = gatv2_transposed,
-    .find_edges = find_edges,
-    .edge_floats = edge_floats,
-    .finish_edges = finish_edges,
+    .find_terms = find_terms,
+    .term_floats = term_floats,
+    .finish_terms = finish_terms,
 };
 
 static enum error_code forward(struct layer_pass *pass, bool keep, struct arena *arena,

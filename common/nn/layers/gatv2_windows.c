@@ -225,7 +225,7 @@ static void finish_tile(void *context, int64_t tile, int thread)
     float *rows = a->joins ? output : job->scratch + (size_t)thread * job->scratch_size;
     divide_sums(pass->sum, a->shape.heads, a->shape.channels, first, end, rows);
     if (!a->joins)
-        attention_mean_of_heads(a, rows, end - first, output);
+        attention_mean_of_heads(&a->shape, rows, end - first, output);
     layer_pass_finish(pass, output, first, end);
 }
 

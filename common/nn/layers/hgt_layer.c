@@ -192,8 +192,8 @@ static enum error_code begin(struct typed_pass *pass, struct arena *arena, struc
         rc = arena_new_bytes(arena, (void **)&hgt->relation, hgt_relations(pass), sizeof(void *),
                              what, err);
     if (rc == ERROR_NONE)
-        rc = relation_attention_new(pass, heads, pass->layer->config.output_dim / heads, true,
-                                    false, arena, &hgt->attention, err);
+        rc = relation_attention_new(pass, heads, pass->layer->config.output_dim / heads, false,
+                                    arena, &hgt->attention, err);
     for (uint32_t t = 0; rc == ERROR_NONE && t < hgt_types(pass); t++)
         rc = new_type(pass, t, arena, &hgt->type[t], err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < hgt_relations(pass); r++)
@@ -213,7 +213,7 @@ static enum error_code join(const struct typed_pass *pass, const struct hgt *hgt
         rows[r] = hgt->relation[r] ? row_product_rows(hgt->relation[r]->value) : NULL;
     for (uint32_t t = 0; t < hgt_types(pass); t++)
         sum[t] = hgt->type[t]->sum;
-    relation_rows_join(pass, rows, pass->layer->config.output_dim, NULL, sum, workspace->pool);
+    relation_rows_join(pass, rows, pass->layer->config.output_dim, sum, workspace->pool);
     return ERROR_NONE;
 }
 
@@ -268,8 +268,7 @@ static enum error_code values_back(const struct typed_pass *pass, const struct h
     enum error_code rc = arena_new(workspace->arena, &rows,
                                    pass->edges[r].block.destination_count * width, what, err);
     if (rc == ERROR_NONE && !workspace->arena->counts)
-        relation_rows_part(pass, r, back[relation->target_type].out, width, 1, rows,
-                           workspace->pool);
+        relation_rows_part(pass, r, back[relation->target_type].out, width, rows, workspace->pool);
     if (rc == ERROR_NONE)
         rc = row_product_backward(own->value, rows, true, own->value_matrix, NULL, workspace, err);
     if (rc != ERROR_NONE || workspace->arena->counts)

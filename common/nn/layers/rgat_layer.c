@@ -6,13 +6,12 @@
  *   s_k = leaky(p_i q + p_j k)                          q and k [heads channels, heads]
  *   y_i = sum over the edges of w_k p_j + bias          heads side by side, or in the last layer their mean
  *
- * So u_r = k^T W_r^T and v_r = q^T W_r^T in relation_gat.h. All types have rows of one width. RGATConv also has tensors w, l1, b1, l2
+ * So u_r = k^T W_r^T and v_r = q^T W_r^T in rgat.h. All types have rows of one width. RGATConv also has tensors w, l1, b1, l2
  * and b2, for what it does with another `mod`; they are there and have no gradient, so that a model can be loaded strictly.
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/attention.h"
-#include "common/nn/typed/relation_gat.h"
-#include "common/nn/typed/relation_matrices.h"
+#include "common/nn/layers/rgat.h"
 
 static const char what[] = "relational attention"; /* wants memory */
 
@@ -69,11 +68,6 @@ static void parameters(struct parameter_writer *writer)
     parameter_writer_add(writer, 2, row, 0, 0, "convs.%d.b2", k);
 }
 
-struct rgat {
-    struct relation_gat *gat;
-    struct relation_matrices matrices;
-};
-
 /* out [heads, dim] = vector^T matrix, of vector [width, heads] and matrix [width, dim]. */
 CPU_KERNEL(find_terms,
            (const float *matrix, const float *vector, size_t width, size_t heads, size_t dim,
@@ -99,67 +93,57 @@ CPU_KERNEL(find_terms_back,
         }
 }
 
-static enum error_code make_terms(const struct typed_pass *pass, struct rgat *rgat, uint32_t r,
-                                  struct arena *arena, struct error *err)
+/* Makes the vectors of a relation that has edges, and finds room for its products. */
+static enum error_code new_relation(const struct typed_pass *pass, struct rgat *rgat, uint32_t r,
+                                    struct arena *arena, struct error *err)
 {
     const size_t heads = (size_t)pass->layer->config.option.heads, width = width_of(pass->layer);
     const size_t dim = rgat->matrices.input;
-    float *source = NULL, *target = NULL;
-    enum error_code rc = arena_new(arena, &source, heads * dim, what, err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(arena, &target, heads * dim, what, err);
-    rgat->gat->weight[r] = rgat->matrices.matrix[r];
-    rgat->gat->source_term[r] = source;
-    rgat->gat->target_term[r] = target;
-    if (rc != ERROR_NONE || arena->counts || !rgat->matrices.matrix[r])
+    struct rgat_relation *made = NULL;
+    rgat->relation[r] = NULL;
+    if (pass->edges[r].block.destination_count == 0)
+        return ERROR_NONE;
+    enum error_code rc = arena_new(arena, &made, 1, what, err);
+    if (rc != ERROR_NONE)
         return rc;
-    find_terms(rgat->matrices.matrix[r], typed_parameter(pass, tensor(pass, KEY)), width, heads,
-               dim, source);
-    find_terms(rgat->matrices.matrix[r], typed_parameter(pass, tensor(pass, QUERY)), width, heads,
-               dim, target);
-    return ERROR_NONE;
+    rgat->relation[r] = made;
+    rc = arena_new(arena, &made->source_vector, heads * dim, what, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new(arena, &made->target_vector, heads * dim, what, err);
+    if (rc == ERROR_NONE && !arena->counts) {
+        find_terms(rgat->matrices.matrix[r], typed_parameter(pass, tensor(pass, KEY)), width, heads,
+                   dim, made->source_vector);
+        find_terms(rgat->matrices.matrix[r], typed_parameter(pass, tensor(pass, QUERY)), width,
+                   heads, dim, made->target_vector);
+    }
+    return rc == ERROR_NONE ? rgat_rows_new(pass, r, rgat, arena, err) : rc;
 }
 
 static enum error_code forward(struct typed_pass *pass, bool keep,
                                const struct model_workspace *workspace, struct error *err)
 {
     struct arena *arena = workspace->arena;
+    const uint32_t relations = pass->schema->relation_count;
     struct rgat *rgat = NULL;
     enum error_code rc = arena_new(arena, &rgat, 1, what, err);
     if (rc != ERROR_NONE)
         return rc;
     pass->state = rgat;
-    rc = relation_gat_new(pass, true, arena, &rgat->gat, err);
+    rc =
+        relation_attention_new(pass, (uint32_t)pass->layer->config.option.heads,
+                               attention_channels(pass->layer), true, arena, &rgat->attention, err);
     if (rc == ERROR_NONE)
         rc = relation_matrices_new(pass, width_of(pass->layer), workspace, &rgat->matrices, err);
+    if (rc == ERROR_NONE)
+        rc = arena_new_bytes(arena, (void **)&rgat->relation, relations, sizeof(void *), what, err);
     if (rc == ERROR_NONE && !arena->counts)
         relation_matrices_make(&rgat->matrices, workspace->pool);
-    for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++)
-        rc = make_terms(pass, rgat, r, arena, err);
-    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        rgat->gat->bias[t] = typed_parameter(pass, tensor(pass, BIAS));
-    return rc == ERROR_NONE ? relation_gat_forward(rgat->gat, pass, keep, workspace, err) : rc;
-}
-
-static enum error_code find_gradients(const struct typed_pass *pass,
-                                      const struct model_workspace *workspace,
-                                      struct relation_gat_gradient *out,
-                                      struct relation_matrices *matrices, struct error *err)
-{
-    const size_t heads = (size_t)pass->layer->config.option.heads;
-    enum error_code rc = relation_gat_gradient_new(pass, workspace->arena, out, err);
-    if (rc == ERROR_NONE)
-        rc = relation_matrices_new(pass, width_of(pass->layer), workspace, matrices, err);
-    for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++) {
-        out->weight[r] = matrices->matrix[r];
-        rc = arena_new(workspace->arena, &out->source_term[r], heads * matrices->input, what, err);
-        if (rc == ERROR_NONE)
-            rc = arena_new(workspace->arena, &out->target_term[r], heads * matrices->input, what,
-                           err);
-    }
-    for (uint32_t t = 0; rc == ERROR_NONE && t < pass->schema->type_count; t++)
-        rc = arena_new(workspace->arena, &out->bias[t], pass->layer->config.output_dim, what, err);
-    return rc;
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++)
+        rc = new_relation(pass, rgat, r, arena, err);
+    return rc == ERROR_NONE
+               ? rgat_rows_forward(rgat, pass, typed_parameter(pass, tensor(pass, BIAS)), keep,
+                                   workspace, err)
+               : rc;
 }
 
 static enum error_code backward(struct typed_pass *pass, float *const *output_gradient,
@@ -168,27 +152,28 @@ static enum error_code backward(struct typed_pass *pass, float *const *output_gr
 {
     const struct rgat *rgat = pass->state;
     const size_t heads = (size_t)pass->layer->config.option.heads, width = width_of(pass->layer);
-    struct relation_gat_gradient out = {0};
     struct relation_matrices slopes;
-    enum error_code rc = find_gradients(pass, workspace, &out, &slopes, err);
+    struct rgat_back *back = NULL;
+    enum error_code rc =
+        relation_matrices_new(pass, width_of(pass->layer), workspace, &slopes, err);
     if (rc == ERROR_NONE)
-        rc = relation_gat_backward(rgat->gat, pass, output_gradient, &out, workspace, err);
+        rc = arena_new(workspace->arena, &back, pass->schema->relation_count, what, err);
+    if (rc == ERROR_NONE)
+        rc = rgat_rows_backward(rgat, pass, output_gradient, &slopes, back,
+                                typed_gradient(pass, gradient, tensor(pass, BIAS)), workspace, err);
     if (rc != ERROR_NONE || workspace->arena->counts)
         return rc;
     for (uint32_t r = 0; r < pass->schema->relation_count; r++) {
-        if (!slopes.matrix[r])
+        if (!rgat->relation[r])
             continue;
         find_terms_back(rgat->matrices.matrix[r], typed_parameter(pass, tensor(pass, KEY)),
-                        out.source_term[r], width, heads, slopes.input, slopes.matrix[r],
+                        back[r].source_vector, width, heads, slopes.input, slopes.matrix[r],
                         typed_gradient(pass, gradient, tensor(pass, KEY)));
         find_terms_back(rgat->matrices.matrix[r], typed_parameter(pass, tensor(pass, QUERY)),
-                        out.target_term[r], width, heads, slopes.input, slopes.matrix[r],
+                        back[r].target_vector, width, heads, slopes.input, slopes.matrix[r],
                         typed_gradient(pass, gradient, tensor(pass, QUERY)));
     }
     relation_matrices_back(&slopes, gradient, workspace->pool);
-    for (uint32_t t = 0; t < pass->schema->type_count; t++)
-        for (size_t i = 0; pass->destination_count[t] && i < pass->layer->config.output_dim; i++)
-            typed_gradient(pass, gradient, tensor(pass, BIAS))[i] += out.bias[t][i];
     return ERROR_NONE;
 }
 

@@ -17,15 +17,17 @@ CPU_KERNEL(edge_terms_of_rows,
 {
     const struct message_block *block = &shape->block;
     const size_t heads = shape->heads, dim = block->edge_feature_dim;
+    const bool has_own = !block->is_bipartite;
     for (uint32_t i = first; i < end; i++) {
-        float *own = term + edge_slot_of_self(block, i) * heads;
-        const uint32_t proper = proper_edges(block, i);
-        vector_zero(own, heads);
+        float *own = term + (has_own ? edge_slot_of_self(block, i) : 0) * heads;
+        const uint32_t proper = has_own ? proper_edges(block, i) : 0;
+        if (has_own)
+            vector_zero(own, heads);
         for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
             float *row = term + edge_slot_of_edge(block, i, e) * heads;
             for (size_t h = 0; h < heads; h++)
                 row[h] = vector_dot(block->edge_feature + e * dim, vector + h * dim, dim);
-            if (block->neighbor[e] != i)
+            if (has_own && block->neighbor[e] != i)
                 vector_add(own, row, heads);
         }
         if (proper)
@@ -46,17 +48,19 @@ CPU_KERNEL(add_edge_vectors,
 {
     const struct message_block *block = &shape->block;
     const size_t heads = shape->heads, dim = block->edge_feature_dim;
+    const bool has_own = !block->is_bipartite;
     for (uint32_t i = first; i < end; i++) {
-        const float *own = gradient + edge_slot_of_self(block, i) * heads;
+        const float *own = gradient + (has_own ? edge_slot_of_self(block, i) : 0) * heads;
         /* infinite without other edges, but then the loop does not read it */
         const float share = 1 / (float)proper_edges(block, i);
         for (uint32_t e = block->row_start[i]; e < block->row_start[i + 1]; e++) {
             const float *row = gradient + edge_slot_of_edge(block, i, e) * heads;
-            if (block->neighbor[e] == i)
+            if (has_own && block->neighbor[e] == i)
                 continue;
             for (size_t h = 0; h < heads; h++)
                 vector_add_scaled(sum + h * dim, block->edge_feature + e * dim,
-                                  vector_multiply_add(share, own[h], row[h]), dim);
+                                  has_own ? vector_multiply_add(share, own[h], row[h]) : row[h],
+                                  dim);
         }
     }
 }

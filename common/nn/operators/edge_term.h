@@ -3,9 +3,9 @@
  *
  *   c_kh = v_h . f_k          f_k: the features of the edge of slot k, v [heads, dim]
  *
- * The slot of a destination itself uses the mean of the features of its other edges, or 0 if it has
- * none. PyG fills in the features of self-loops in the same way (fill_value "mean"). The backward
- * pass reads dc of all slots: dv_h = sum over k of dc_kh f_k.
+ * In a block that is not bipartite, the slot of a destination itself uses the mean of the features
+ * of its other edges, or 0 if it has none. PyG fills in the features of self-loops in the same way
+ * (fill_value "mean"). The backward pass reads dc of all slots: dv_h = sum over k of dc_kh f_k.
  */
 #ifndef COMMON_NN_OPERATORS_EDGE_TERM_H
 #define COMMON_NN_OPERATORS_EDGE_TERM_H

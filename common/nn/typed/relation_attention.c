@@ -2,14 +2,12 @@
 
 #include "common/math/vector.h"
 #include "common/math/vector_exp.h"
+#include "common/nn/layers/attention.h"
 #include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/slot_aggregation.h"
 #include "common/nn/typed/relation_rows.h"
 
 static const char what[] = "attention over relations"; /* wants memory */
-
-/* Draws of dropped slots are apart from those of activations, whose items are rows. */
-static const uint64_t slot_items = 1ULL << 39;
 
 /* --- room --- */
 
@@ -33,9 +31,8 @@ static enum error_code new_slots(const struct relation_edges *edges, uint32_t he
 }
 
 enum error_code relation_attention_new(const struct typed_pass *pass, uint32_t heads,
-                                       uint32_t channels, bool across, bool drops,
-                                       struct arena *arena, struct relation_attention **out,
-                                       struct error *err)
+                                       uint32_t channels, bool drops, struct arena *arena,
+                                       struct relation_attention **out, struct error *err)
 {
     struct relation_attention *made = NULL;
     uint64_t first_slot = 0;
@@ -43,7 +40,7 @@ enum error_code relation_attention_new(const struct typed_pass *pass, uint32_t h
     *out = made;
     if (rc != ERROR_NONE)
         return rc;
-    *made = (struct relation_attention){.pass = pass, .across = across};
+    *made = (struct relation_attention){.pass = pass};
     rc = arena_new_bytes(arena, (void **)&made->slots, pass->schema->relation_count, sizeof(void *),
                          what, err);
     for (uint32_t r = 0; rc == ERROR_NONE && r < pass->schema->relation_count; r++) {
@@ -160,22 +157,12 @@ CPU_KERNEL(take_score_gradients, (const struct part *part, const float *restrict
     }
 }
 
-/* value times what dropout makes of a share: 0 or its scale. */
 static void drop(const struct relation_attention *attention, const struct part *part, float *value)
 {
-    const struct activation *dropout = &attention->pass->slot_dropout;
     const struct relation_slots *slots = part->slots;
-    const size_t heads = slots->shape.heads;
-    uint32_t word[4] = {0};
-    for (size_t at = edge_slot(&slots->shape.block, part->from);
-         at < edge_slot(&slots->shape.block, part->to); at++)
-        for (size_t h = 0; h < heads; h++) {
-            if (h % 8 == 0)
-                random_block(&dropout->stream, slot_items | (slots->first_slot + at),
-                             (uint32_t)(h / 8), word);
-            const uint32_t draw = word[h % 8 / 2] >> (h % 2 ? 16 : 0) & 0xffffU;
-            value[at * heads + h] *= draw < dropout->drop_below ? 0 : dropout->scale;
-        }
+    const struct message_block *block = &slots->shape.block;
+    attention_drop_slots(&attention->pass->slot_dropout, slots->first_slot, slots->shape.heads,
+                         edge_slot(block, part->from), edge_slot(block, part->to), value);
 }
 
 struct weigh_job {
@@ -198,10 +185,9 @@ static bool part_of(const struct weigh_job *job, uint32_t relation, uint32_t fir
     return out->from < out->to;
 }
 
-/* The slots of relations low .. high - 1 have one softmax. */
-static void weigh_group(const struct weigh_job *job, uint32_t low, uint32_t high, uint32_t first,
-                        uint32_t end, float *scratch)
+static void weigh_rows(const struct weigh_job *job, uint32_t first, uint32_t end, float *scratch)
 {
+    const uint32_t relations = job->attention->pass->schema->relation_count;
     const size_t count = (end - first) * job->heads;
     float *most = scratch, *sum = scratch + TILE_ROWS * job->heads;
     struct part part;
@@ -209,13 +195,13 @@ static void weigh_group(const struct weigh_job *job, uint32_t low, uint32_t high
         most[i] = -__builtin_inff();
         sum[i] = 0;
     }
-    for (uint32_t r = low; r < high; r++)
+    for (uint32_t r = 0; r < relations; r++)
         if (part_of(job, r, first, end, &part))
             find_most(&part, most);
-    for (uint32_t r = low; r < high; r++)
+    for (uint32_t r = 0; r < relations; r++)
         if (part_of(job, r, first, end, &part))
             take_exponentials(&part, most, sum);
-    for (uint32_t r = low; r < high; r++) {
+    for (uint32_t r = 0; r < relations; r++) {
         if (!part_of(job, r, first, end, &part))
             continue;
         const struct relation_slots *slots = part.slots;
@@ -229,19 +215,19 @@ static void weigh_group(const struct weigh_job *job, uint32_t low, uint32_t high
     }
 }
 
-static void weigh_group_back(const struct weigh_job *job, uint32_t low, uint32_t high,
-                             uint32_t first, uint32_t end, float *sum)
+static void weigh_rows_back(const struct weigh_job *job, uint32_t first, uint32_t end, float *sum)
 {
+    const uint32_t relations = job->attention->pass->schema->relation_count;
     struct part part;
     for (size_t i = 0; i < (end - first) * job->heads; i++)
         sum[i] = 0;
-    for (uint32_t r = low; r < high; r++)
+    for (uint32_t r = 0; r < relations; r++)
         if (part_of(job, r, first, end, &part)) {
             if (part.slots->weight != part.slots->share)
                 drop(job->attention, &part, part.slots->gradient);
             sum_share_gradients(&part, sum);
         }
-    for (uint32_t r = low; r < high; r++)
+    for (uint32_t r = 0; r < relations; r++)
         if (part_of(job, r, first, end, &part))
             take_score_gradients(&part, sum);
 }
@@ -249,13 +235,11 @@ static void weigh_group_back(const struct weigh_job *job, uint32_t low, uint32_t
 static void weigh_tile(void *context, int64_t tile, int thread)
 {
     const struct weigh_job *job = context;
-    const struct typed_pass *pass = job->attention->pass;
-    const uint32_t first = (uint32_t)(tile * TILE_ROWS), relations = pass->schema->relation_count;
-    const uint32_t end = layer_pass_tile_end(first, pass->destination_count[job->type]);
-    const uint32_t step = job->attention->across ? relations : 1;
-    float *scratch = job->scratch + (size_t)thread * 2 * TILE_ROWS * job->heads;
-    for (uint32_t r = 0; r < relations; r += step)
-        (job->back ? weigh_group_back : weigh_group)(job, r, r + step, first, end, scratch);
+    const uint32_t first = (uint32_t)(tile * TILE_ROWS);
+    const uint32_t end =
+        layer_pass_tile_end(first, job->attention->pass->destination_count[job->type]);
+    (job->back ? weigh_rows_back : weigh_rows)(
+        job, first, end, job->scratch + (size_t)thread * 2 * TILE_ROWS * job->heads);
 }
 
 static enum error_code weigh(const struct relation_attention *attention, bool back,
@@ -375,7 +359,6 @@ struct join_job {
     float *y;
     uint32_t type;
     size_t dim;
-    float share;
 };
 
 CPU_KERNEL(add_rows_of_relation,
@@ -385,11 +368,6 @@ CPU_KERNEL(add_rows_of_relation,
 {
     for (size_t k = 0; k < count; k++)
         vector_add(y + (row[k] - first) * dim, rows + k * dim, dim);
-}
-
-CPU_KERNEL(scale_rows, (float *restrict y, float share, size_t count), (y, share, count))
-{
-    vector_scale(y, share, count);
 }
 
 static void join_tile(void *context, int64_t tile, int thread)
@@ -412,17 +390,14 @@ static void join_tile(void *context, int64_t tile, int thread)
             add_rows_of_relation(y, job->rows[r] + from * job->dim, pass->edges[r].row + from,
                                  first, job->dim, to - from);
     }
-    if (job->share < 1)
-        scale_rows(y, job->share, (end - first) * job->dim);
 }
 
 void relation_rows_join(const struct typed_pass *pass, float *const *rows, size_t dim,
-                        const float *share, float *const *y, struct thread_pool *pool)
+                        float *const *y, struct thread_pool *pool)
 {
     struct join_job job = {.pass = pass, .rows = rows, .dim = dim};
     for (job.type = 0; job.type < pass->schema->type_count; job.type++) {
         job.y = y[job.type];
-        job.share = share ? share[job.type] : 1;
         thread_pool_run(pool, layer_pass_tiles(pass->destination_count[job.type]), join_tile, &job);
     }
 }
@@ -433,17 +408,12 @@ struct part_job {
     float *out;
     uint32_t count;
     size_t dim;
-    float share;
 };
 
 CPU_KERNEL(take_rows, (const struct part_job *job, uint32_t first, uint32_t end), (job, first, end))
 {
-    for (size_t k = first; k < end; k++) {
-        float *out = job->out + k * job->dim;
-        vector_copy(out, job->dy + job->row[k] * job->dim, job->dim);
-        if (job->share < 1)
-            vector_scale(out, job->share, job->dim);
-    }
+    for (size_t k = first; k < end; k++)
+        vector_copy(job->out + k * job->dim, job->dy + job->row[k] * job->dim, job->dim);
 }
 
 static void part_tile(void *context, int64_t tile, int thread)
@@ -456,14 +426,13 @@ static void part_tile(void *context, int64_t tile, int thread)
 
 /* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_rows_part(const struct typed_pass *pass, uint32_t relation, const float *dy,
-                        size_t dim, float share, float *out, struct thread_pool *pool)
+                        size_t dim, float *out, struct thread_pool *pool)
 {
     struct part_job job = {.row = pass->edges[relation].row,
                            .dy = dy,
                            .out = out,
                            .count = pass->edges[relation].block.destination_count,
-                           .dim = dim,
-                           .share = share};
+                           .dim = dim};
     thread_pool_run(pool, layer_pass_tiles(job.count), part_tile, &job);
 }
 /* NOLINTEND(readability-non-const-parameter) */

@@ -1,10 +1,10 @@
 /*
- * relation_attention - shares of the edges of a destination over its relations: what HGT, R-GAT and GAT by relation share.
+ * relation_attention - shares of the edges of a destination over its relations: what HGT and R-GAT share.
  *
  * A slot is an edge of a relation; values of slots are [edges, heads], by relation, in the order of its rows. Of the scores
  * s of the slots of a destination i,
  *
- *   w = softmax of s over all relations to the type of i together, or in each relation alone
+ *   w = softmax of s over all relations to the type of i together
  *   some shares are dropped in training, the others scaled up
  *   a_ri = sum over the edges k of row i of r, from source j, of w_k p_j       (operators/slot_aggregation.h)
  *
@@ -29,17 +29,14 @@ struct relation_slots {
 
 struct relation_attention {
     const struct typed_pass *pass;
-    bool across;                   /* a softmax over all relations to a type together */
     struct relation_slots **slots; /* [relations]; NULL: of one without edges */
 };
 
 /* Room for the shares of all relations that have edges, of `heads` heads with `channels` columns. `drops`: some are
  * dropped, as the pass draws. */
-MUST_CHECK enum error_code relation_attention_new(const struct typed_pass *pass, uint32_t heads,
-                                                  uint32_t channels, bool across, bool drops,
-                                                  struct arena *arena,
-                                                  struct relation_attention **out,
-                                                  struct error *err);
+MUST_CHECK enum error_code
+relation_attention_new(const struct typed_pass *pass, uint32_t heads, uint32_t channels, bool drops,
+                       struct arena *arena, struct relation_attention **out, struct error *err);
 /* Room for gradients, and the transposed edges. */
 MUST_CHECK enum error_code relation_attention_find_gradients(struct relation_attention *attention,
                                                              struct arena *arena,
@@ -65,12 +62,12 @@ void relation_slots_add_transposed(const struct relation_slots *slots, const flo
                                    const float *da, float *dp, float *scratch,
                                    struct thread_pool *pool);
 
-/* y [destinations, dim] of each type = share[type] (NULL: 1) times the sum, in the order of the relations, of rows[r]
- * [rows of r, dim] where they belong; rows[r] is not read without edges. */
+/* y [destinations, dim] of each type = the sum, in the order of the relations, of rows[r] [rows of r, dim] where they
+ * belong; rows[r] is not read without edges. */
 void relation_rows_join(const struct typed_pass *pass, float *const *rows, size_t dim,
-                        const float *share, float *const *y, struct thread_pool *pool);
-/* Its transpose for one relation: out [rows of r, dim] = share times the rows of dy of its type. */
+                        float *const *y, struct thread_pool *pool);
+/* Its transpose for one relation: out [rows of r, dim] = the rows of dy of its type. */
 void relation_rows_part(const struct typed_pass *pass, uint32_t relation, const float *dy,
-                        size_t dim, float share, float *out, struct thread_pool *pool);
+                        size_t dim, float *out, struct thread_pool *pool);
 
 #endif

@@ -100,9 +100,6 @@ struct typed_kind {
     /* It wants of rows of sources what neighbor_weights() makes of each relation's, and does ReLU and
      * dropout inside, also in bf16 (relation_sums.h). */
     bool sums;
-    /* It has other tensors than a layer_pass also where one relation leads from the one type to
-     * itself. */
-    bool differs_alone;
     /* Writes the tensors of the layer. */
     void (*parameters)(struct parameter_writer *writer);
     /* Fails: ERROR_INVALID for what the kind cannot do with these widths and options. NULL: it can do all. */

@@ -96,10 +96,15 @@ static void take(struct edge_walk *walk, uint32_t source, const void *feature)
     walk->piece->neighbor[walk->edges.count++] = source - walk->from;
 }
 
-/* The source of the walk's next edge; behind the last one more than any. */
-static uint32_t next_source(const struct edge_walk *walk)
+/* Returns the number of the source of the walk's next edge. It is larger than any behind the last
+ * edge, and where the node is of another type. */
+static uint32_t next_source(struct edge_walk *walk)
 {
-    return walk->at < walk->end ? *topology_neighbor(walk->own->part, walk->at) : UINT32_MAX;
+    uint32_t number = UINT32_MAX;
+    if (walk->at < walk->end &&
+        !number_of(walk->w, &walk->numbers, *topology_neighbor(walk->own->part, walk->at), &number))
+        number = UINT32_MAX;
+    return number;
 }
 
 /* Takes one edge, passes one that is skipped, or takes the destination itself; false: it is
@@ -115,12 +120,11 @@ static bool step(struct edge_walk *walk)
         return true;
     }
     if (source >= walk->source_end || source < walk->from) {
-        if (walk->at < walk->end &&
-            (source < walk->from || source >= walk->w->of->topology->node_count))
-            row_is_wrong(walk->w, walk->node, source);
+        if (walk->at < walk->end && (source < walk->from || source == UINT32_MAX))
+            row_is_wrong(walk->w, walk->node, *topology_neighbor(part, walk->at));
         return false;
     }
-    if (source != walk->node)
+    if (source != walk->node || walk->w->lists_rows)
         take(walk, source, walk->feature ? topology_column(part, EDGE_FEATURE, walk->at) : NULL);
     walk->at++;
     return true;

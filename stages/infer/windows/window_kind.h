@@ -63,8 +63,8 @@ struct window_kind {
     bool (*is_possible)(const struct model *model, int layer); /* from 0 */
     bool always; /* also where the rows that the layer reads are resident */
     /* Whether a tile of that many destinations is to be summed, which hear from so many sources,
-     * themselves among them. NULL: all are. */
-    bool (*takes)(const struct model_layer *layer, uint32_t destinations, uint32_t sources);
+     * [types], themselves among them. NULL: all are. */
+    bool (*takes)(const struct source_windows *w, uint32_t destinations, const uint32_t *sources);
     /* For sources of `columns`. */
     struct window_floats (*floats)(const struct source_windows *w, uint32_t columns);
     /* Bytes held beside: of all, and of a source in the window. */
@@ -116,7 +116,7 @@ struct source_windows {
     struct arena arena; /* the weights of a window's sources */
     struct aggregation aggregation; /* of the relation at work */
     /* Of attention: */
-    struct gat_windows gat;
+    struct gat_windows *gat; /* [relation_count] */
     struct gatv2_windows gatv2;
 
     /* The call: */
@@ -164,6 +164,10 @@ uint32_t window_room(const struct source_windows *w);
  * w->failure as tile `tile`. */
 bool window_read_rows(struct source_windows *w, uint32_t first, uint32_t end, int64_t tile,
                       float *out);
+/* How many nodes a type has. */
+uint32_t window_nodes(const struct source_windows *w, uint32_t type);
+/* The window is of this type from now on. */
+void window_begin_type(struct source_windows *w, uint32_t type);
 /* Counts rows that went by. */
 void window_count_rows(struct source_windows *w, uint32_t type, uint32_t count);
 
@@ -189,6 +193,9 @@ MUST_CHECK enum error_code window_rows_choose(struct source_windows *w,
  * the last sums_bytes. */
 void window_rows_place(struct source_windows *w, uint32_t first, uint32_t end);
 
+/* The place of the first row of the relation that is at least `row`. */
+uint32_t window_rows_place_of(const struct relation_window *own, uint32_t row);
+
 /* --- edges of a destination (edge_pieces.c) --- */
 
 /* From partition ids, which ascend, to numbers in the type of the window. {0} begins. */
@@ -210,6 +217,7 @@ struct edge_walk {
     struct edge_piece *piece; /* of the thread */
     float *feature;           /* [WINDOW_EDGES_MAX, edge_dim]; NULL: features are not read */
     uint32_t i, node;
+    struct window_numbers numbers;
     uint64_t at, end;    /* edges of the part */
     uint32_t from;       /* sources are counted from it */
     uint32_t source_end; /* and end there */

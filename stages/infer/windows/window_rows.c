@@ -79,7 +79,7 @@ static enum error_code takes_tile(struct source_windows *w, const struct inferen
     const enum error_code rc =
         inference_tiles_draw(w->config.tiles, w->config.layer, span, &tile, err);
     if (rc == ERROR_NONE)
-        *out = w->kind->takes(w->layer, span->count, tile.sources[span->type]);
+        *out = w->kind->takes(w, span->count, tile.sources);
     return rc;
 }
 
@@ -161,8 +161,7 @@ void window_rows_place(struct source_windows *w, uint32_t first, uint32_t end)
     must((char *)next <= w->memory + w->memory_bytes);
 }
 
-/* The place of the first row of the relation that is at least `row`. */
-static uint32_t place_of(const struct relation_window *own, uint32_t row)
+uint32_t window_rows_place_of(const struct relation_window *own, uint32_t row)
 {
     uint32_t low = 0, high = own->count;
     while (low < high) {
@@ -181,8 +180,8 @@ void source_windows_take(struct source_windows *windows, struct inference_tile *
     const uint32_t first = tile->span.first, end = first + tile->span.count;
     for (uint32_t r = 0; r < w->relation_count; r++) {
         const struct relation_window *own = &w->relation[r];
-        const uint32_t at = place_of(own, first);
-        must(tile->block.edges[r].block.destination_count == place_of(own, end) - at);
+        const uint32_t at = window_rows_place_of(own, first);
+        must(tile->block.edges[r].block.destination_count == window_rows_place_of(own, end) - at);
         w->tile_sum[r] = relation_window_sum(own, at);
     }
     tile->sum = w->tile_sum;

@@ -38,7 +38,7 @@ static void the_layers_give_the_model_over_all_neighbors(void **state)
 static void threads_and_memory_change_no_bit(void **state)
 {
     static const struct typed_conditions others[] = {
-        {4, 1ULL << 30}, {1, 900000}, {2, 700000}, {3, 450000}};
+        {4, 1ULL << 30, 0}, {1, 900000, 0}, {2, 700000, 0}, {3, 450000, 0}};
     (void)state;
     for (size_t i = 0; i < sizeof typed_trials / sizeof *typed_trials; i += 2) {
         void *temp = NULL;
@@ -48,8 +48,35 @@ static void threads_and_memory_change_no_bit(void **state)
         for (size_t k = 0; k < sizeof others / sizeof *others; k++)
             assert_ok(typed_trial_infer(run, &typed_trials[i], &others[k]), &run->err);
         assert_fails(
-            typed_trial_infer(run, &typed_trials[i], &(struct typed_conditions){1, 100000}),
+            typed_trial_infer(run, &typed_trials[i], &(struct typed_conditions){1, 100000, 0}),
             ERROR_NO_MEMORY, "give more --memory", &run->err);
+        typed_run_close(run);
+        assert_int_equal(temp_store_teardown(&temp), 0);
+    }
+}
+
+/* GAT whose first layer sums the rows of relations in windows (typed_windows_test). */
+static void attention_in_windows_changes_no_bit(void **state)
+{
+    static const struct typed_conditions others[] = {{1, 900000, 2000000}, {3, 1000000, 4000000}};
+    static const struct typed_trial gats[] = {
+        {{"train-step.model=gat", "train-step.heads=1", "train-step.hidden=256",
+          "train-step.projection=none"},
+         false},
+        {{"train-step.model=gat", "train-step.heads=2", "train-step.hidden=512",
+          "train-step.projection=none", "train-step.relation_aggr=mean",
+          "train-step.edge_features=false"},
+         false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof gats / sizeof *gats; i++) {
+        void *temp = NULL;
+        assert_int_equal(temp_store_setup(&temp), 0);
+        struct typed_run *run = typed_trial_new(temp, &gats[i]);
+        assert_ok(typed_trial_infer(run, &gats[i], &typed_plenty), &run->err);
+        assert_logits(run, &gats[i]);
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            assert_ok(typed_trial_infer(run, &gats[i], &others[k]), &run->err);
         typed_run_close(run);
         assert_int_equal(temp_store_teardown(&temp), 0);
     }
@@ -88,7 +115,7 @@ static void damage_in_a_tile_is_named(void **state)
     bool found = true;
     shard_damage_largest_table(run->temp->store,
                                key_part_type(run->book.id, 1, TYPED_AUTHOR, "shard"));
-    assert_fails(typed_trial_infer(run, &typed_trials[0], &(struct typed_conditions){1, 450000}),
+    assert_fails(typed_trial_infer(run, &typed_trials[0], &(struct typed_conditions){1, 450000, 0}),
                  ERROR_CORRUPT, "rows of type author", &run->err);
     assert_ok(store_has(run->temp->store, key_infer(INFER_RUN_ID, 5, 1, 2, "shard_seal").text,
                         &found, &run->err),
@@ -102,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_layers_give_the_model_over_all_neighbors),
         cmocka_unit_test(threads_and_memory_change_no_bit),
+        cmocka_unit_test(attention_in_windows_changes_no_bit),
         cmocka_unit_test(only_what_the_logits_need_is_computed),
         test_with_store(damage_in_a_tile_is_named),
     };

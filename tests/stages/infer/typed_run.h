@@ -34,6 +34,7 @@
 #include <stdlib.h>
 
 enum { TYPED_AUTHOR, TYPED_PAPER, TYPED_VENUE, TYPED_RUN_TYPES };
+enum { TYPED_RUN_EDGE_DIM = 3 };
 enum { TYPED_RUN_PARTS = 3, TYPED_RUN_RELATIONS = 6, TYPED_RUN_NODES = 4000 + 3500 + 30 };
 
 static const uint32_t typed_run_count[TYPED_RUN_TYPES] = {4000, 3500, 30};
@@ -64,6 +65,7 @@ struct typed_run {
     /* By relation: sources as numbers in their type, and weights; [rows + 1], [edges]. */
     uint32_t *row_start[TYPED_RUN_RELATIONS], *neighbor[TYPED_RUN_RELATIONS];
     float *weight[TYPED_RUN_RELATIONS];
+    float *feature[TYPED_RUN_RELATIONS]; /* [edges, TYPED_RUN_EDGE_DIM] */
     void *state;
 };
 
@@ -125,6 +127,7 @@ static inline void typed_run_make_relation(struct typed_run *run, uint32_t r)
     uint32_t *start = memory_alloc((size_t)rows + 1, sizeof *start);
     uint32_t *neighbor = memory_alloc(most, sizeof *neighbor);
     float *weight = memory_alloc(most, sizeof *weight);
+    float *feature = memory_alloc(most * TYPED_RUN_EDGE_DIM, sizeof *feature);
     for (uint32_t i = 0; i < rows; i++) {
         const uint32_t count =
             random_below(random_word(&stream, i, 0), 2 * typed_run_degree[r] + 1);
@@ -135,12 +138,16 @@ static inline void typed_run_make_relation(struct typed_run *run, uint32_t r)
             neighbor[e] =
                 e % 5 ? (uint32_t)((uint64_t)i * sources / rows + far % 9) % sources : far;
             weight[e] = 0.5F + random_unit(random_word(&stream, i, 10000 + e - start[i]));
+            for (uint32_t c = 0; c < TYPED_RUN_EDGE_DIM; c++)
+                feature[e * TYPED_RUN_EDGE_DIM + c] =
+                    sinf((float)(e * 5 + c * 3 + r) * 0.61F) / (1 + (float)c);
         }
         qsort(neighbor + start[i], count, sizeof *neighbor, typed_run_ascending);
     }
     run->row_start[r] = start;
     run->neighbor[r] = neighbor;
     run->weight[r] = weight;
+    run->feature[r] = feature;
 }
 
 static inline void typed_run_put_topology(struct typed_run *run, int part)
@@ -168,6 +175,9 @@ static inline void typed_run_put_topology(struct typed_run *run, int part)
             .row_start = start[r],
             .neighbor = neighbor[r],
             .columns = edge_values(run->weight[r] + rows[first], NULL, NULL)};
+        arrays[r].columns.width.of[EDGE_FEATURE] = TYPED_RUN_EDGE_DIM;
+        arrays[r].columns.data[EDGE_FEATURE] =
+            run->feature[r] + (size_t)rows[first] * TYPED_RUN_EDGE_DIM;
     }
     assert_ok(topology_write_relations(run->temp->store, run->book.id, part, run->parts[part],
                                        run->parts[part + 1] - run->parts[part], arrays,
@@ -252,23 +262,24 @@ static inline void typed_run_describe(struct typed_run *run, const char *const *
     pipeline_settings_defaults(&run->settings);
     for (; *settings; settings++)
         assert_ok(pipeline_settings_override(&run->settings, *settings, &run->err), &run->err);
-    run->book = (struct partition_book){.id = "partition-1",
-                                        .dataset_id = "dataset-1",
-                                        .part_count = TYPED_RUN_PARTS,
-                                        .node_count = TYPED_RUN_NODES,
-                                        .self_loop_count = 1,
-                                        .feature_dim = typed_run_dim[TYPED_PAPER],
-                                        .class_count = 3,
-                                        .task = TASK_SINGLE_LABEL,
-                                        .edge_width = {{[EDGE_WEIGHT] = 1}},
-                                        .book = run->parts,
-                                        .type_count = TYPED_RUN_TYPES,
-                                        .relation_count = TYPED_RUN_RELATIONS,
-                                        .target_type = TYPED_PAPER,
-                                        .type_start = run->type_start,
-                                        .type_name = typed_run_type_name,
-                                        .type_dim = typed_run_dim,
-                                        .relation = typed_run_relation};
+    run->book = (struct partition_book){
+        .id = "partition-1",
+        .dataset_id = "dataset-1",
+        .part_count = TYPED_RUN_PARTS,
+        .node_count = TYPED_RUN_NODES,
+        .self_loop_count = 1,
+        .feature_dim = typed_run_dim[TYPED_PAPER],
+        .class_count = 3,
+        .task = TASK_SINGLE_LABEL,
+        .edge_width = {{[EDGE_WEIGHT] = 1, [EDGE_FEATURE] = TYPED_RUN_EDGE_DIM}},
+        .book = run->parts,
+        .type_count = TYPED_RUN_TYPES,
+        .relation_count = TYPED_RUN_RELATIONS,
+        .target_type = TYPED_PAPER,
+        .type_start = run->type_start,
+        .type_name = typed_run_type_name,
+        .type_dim = typed_run_dim,
+        .relation = typed_run_relation};
     for (uint32_t r = 0; r < TYPED_RUN_RELATIONS; r++)
         run->book.edge_count +=
             run->row_start[r][typed_run_count[typed_run_relation[r].target_type]];
@@ -309,6 +320,7 @@ static inline void typed_run_close(struct typed_run *run)
         memory_free(run->row_start[r]);
         memory_free(run->neighbor[r]);
         memory_free(run->weight[r]);
+        memory_free(run->feature[r]);
     }
     infer_snapshot_release(&run->weights);
     memory_free(run);
@@ -373,7 +385,9 @@ static inline float *typed_run_expected(struct typed_run *run, const float *weig
                       .row_start = run->row_start[r],
                       .neighbor = run->neighbor[r],
                       .degree = degree[r],
-                      .edge_value = by_weights ? run->weight[r] : NULL}};
+                      .edge_value = by_weights ? run->weight[r] : NULL,
+                      .edge_feature = run->feature[r],
+                      .edge_feature_dim = TYPED_RUN_EDGE_DIM}};
     }
     typed_run_ends(run, by_weights, edges);
     for (int layer = 0; layer < run->model.hop_count; layer++)

@@ -12,9 +12,10 @@ enum { TYPED_SETTINGS_MAX = 12 };
 struct typed_conditions { /* what must not change a bit */
     int threads;
     uint64_t rows_bytes;
+    uint64_t window_bytes; /* 0: as many, and all layers; else of the first layer alone */
 };
 
-static const struct typed_conditions typed_plenty = {1, 1ULL << 30};
+static const struct typed_conditions typed_plenty = {1, 1ULL << 30, 0};
 
 /* The settings of a model, with those that all have. */
 struct typed_trial {
@@ -36,6 +37,8 @@ static const struct typed_trial typed_trials[] = {
     {{"train-step.model=gin", "train-step.train_eps=true"}, false},
     {{"train-step.model=le", "train-step.relation_aggr=mean"}, true},
     {{"train-step.model=gat", "train-step.heads=2"}, false},
+    {{"train-step.model=gat", "train-step.heads=2", "train-step.edge_features=false"}, false},
+    {{"train-step.model=gat", "train-step.heads=1", "train-step.relation_aggr=max"}, false},
     {{"train-step.model=rgat", "train-step.heads=2", "train-step.projection=linear"}, false},
     {{"train-step.model=hgt", "train-step.heads=2"}, false},
     {{"train-step.model=gcn", "train-step.norm=layer"}, true},
@@ -63,11 +66,13 @@ static inline struct inference_tiles *typed_trial_tiles(struct typed_run *run,
                                                         const struct topology *topology)
 {
     const bool by_ends = trial->by_weights && run->model.divides_by_ends;
+    const unsigned weight = trial->by_weights ? 1U << EDGE_WEIGHT : 0;
+    const unsigned feature = run->model.layer[0].edge_dim ? 1U << EDGE_FEATURE : 0;
     const struct inference_tiles_config config = {
         .context = &run->context,
         .topology = topology,
         .model = &run->model,
-        .edge_use = {.columns = trial->by_weights ? 1U << EDGE_WEIGHT : 0, .weight_sum = by_ends},
+        .edge_use = {.columns = weight | feature, .weight_sum = by_ends},
         .neighbor_bytes = 1ULL << 30,
         .value_bytes = 1ULL << 30};
     struct inference_tiles *tiles = NULL;
@@ -88,12 +93,14 @@ static inline enum error_code typed_trial_infer(struct typed_run *run,
     assert_ok(thread_pool_new(how->threads, &pool, &run->err), &run->err);
     run->context.pool = pool;
     struct inference_tiles *tiles = typed_trial_tiles(run, trial, &topology);
-    const struct part_inference_config config = {.context = &run->context,
-                                                 .tiles = tiles,
-                                                 .rows_bytes = how->rows_bytes,
-                                                 .window_bytes = how->rows_bytes};
+    const struct part_inference_config config = {
+        .context = &run->context,
+        .tiles = tiles,
+        .rows_bytes = how->rows_bytes,
+        .window_bytes = how->window_bytes ? how->window_bytes : how->rows_bytes};
     enum error_code rc = part_inference_new(&config, &inference, &run->err);
-    for (int layer = 1; rc == ERROR_NONE && layer <= run->model.config.layer_count; layer++)
+    const int last = how->window_bytes ? 1 : run->model.config.layer_count;
+    for (int layer = 1; rc == ERROR_NONE && layer <= last; layer++)
         for (int part = TYPED_RUN_PARTS - 1; rc == ERROR_NONE && part >= 0; part--)
             rc = part_inference_run(inference, run->weights.value, &run->weights.last, layer, part,
                                     &run->err);

@@ -154,6 +154,26 @@ static void what_the_sampler_draws_by_has_to_be_there(void **state)
                  &err);
 }
 
+static void the_relation_that_lacks_what_is_demanded_is_named(void **state)
+{
+    (void)state;
+    struct edge_use use;
+    struct error err = {0};
+    struct dataset_schema partly = {.feature_dim = 1, .edge_type_count = 2};
+    struct pipeline_settings settings = settings_of(LAYER_GATV2, EDGE_CHOICE_AUTO);
+    settings.train_step.edge_features = EDGE_CHOICE_TRUE;
+    partly.edge_type[1] = (struct edge_type){.name = "writes"};
+    partly.lacks[1] = 1U << EDGE_FEATURE;
+    assert_fails(edge_use_check(&settings, &partly, &use, &err), ERROR_INPUT,
+                 "train-step.edge_features is true, but relation writes has no edge features: add "
+                 "a column \"edge feature\" to its table of edges, as others have, or write "
+                 "`edge_features: auto` below `train-step:`",
+                 &err);
+    settings.train_step.edge_features = EDGE_CHOICE_AUTO;
+    assert_ok(edge_use_check(&settings, &partly, &use, &err), &err);
+    assert_int_equal(use.columns, 0);
+}
+
 static void nodes_without_features_have_to_learn_some(void **state)
 {
     (void)state;
@@ -193,6 +213,7 @@ int main(void)
         cmocka_unit_test(negative_weights_are_refused_where_their_sum_is_a_divisor),
         cmocka_unit_test(weights_of_very_different_sizes_are_told),
         cmocka_unit_test(what_the_sampler_draws_by_has_to_be_there),
+        cmocka_unit_test(the_relation_that_lacks_what_is_demanded_is_named),
         cmocka_unit_test(nodes_without_features_have_to_learn_some),
         cmocka_unit_test(a_mini_batch_has_to_have_what_the_model_reads),
     };

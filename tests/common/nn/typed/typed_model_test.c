@@ -21,11 +21,12 @@ struct trial {
     enum relation_aggr relation_aggr;
     enum norm_kind norm;
     enum activation_kind activation;
-    bool own;     /* one type, three relations */
-    bool values;  /* edges have them */
-    bool project; /* authors and papers */
-    bool mlp;     /* between them and behind them */
-    bool begins;  /* the first layer is of the kind `first`, and an mlp is one more */
+    bool own;          /* one type, three relations */
+    bool values;       /* edges have them */
+    uint32_t features; /* columns of edge features */
+    bool project;      /* authors and papers */
+    bool mlp;          /* between them and behind them */
+    bool begins;       /* the first layer is of the kind `first`, and an mlp is one more */
     enum layer_kind first;
     enum jumping_knowledge jump; /* behind two layers */
     bool residual;
@@ -65,6 +66,18 @@ static const struct trial trials[] = {
      .activation = ACTIVATION_ELU,
      .norm = NORM_LAYER},
     {.kind = LAYER_GAT, .option = {.heads = 2}, .mlp = true},
+    {.kind = LAYER_GAT, .option = {.heads = 2}, .features = 3, .project = true},
+    {.kind = LAYER_GAT,
+     .option = {.heads = 4},
+     .features = 2,
+     .own = true,
+     .relation_aggr = RELATION_AGGR_MEAN},
+    {.kind = LAYER_GATV2, .option = {.heads = 2}, .features = 3, .project = true},
+    {.kind = LAYER_GATV2,
+     .option = {.heads = 1},
+     .features = 2,
+     .own = true,
+     .relation_aggr = RELATION_AGGR_MEAN},
     {.kind = LAYER_RGAT, .option = {.heads = 2}, .project = true},
     {.kind = LAYER_RGAT,
      .option = {.heads = 2, .bases = 2},
@@ -169,7 +182,7 @@ static uint32_t width_of(const struct trial *trial, const struct sizes *sizes, i
 static struct model_config config_of(const struct trial *trial, const struct sizes *sizes,
                                      float dropout)
 {
-    struct model_config config = {.input_dim = 0};
+    struct model_config config = {.edge_dim = trial->features};
     config.types.schema = *schema_of(trial);
     config.types.relation_aggr = trial->relation_aggr;
     config.types.projected_dim = sizes->input[FIELD];
@@ -206,6 +219,7 @@ static void start(struct run *run, const struct trial *trial, const struct sizes
     assert_ok(model_init(&run->model, &config, &err), &err);
     typed_fixture_make(&run->blocks, schema_of(trial), 2, sizes->count, config.types.input_dim,
                        sizes->edges_most, trial->values);
+    typed_fixture_features(&run->blocks, trial->features);
     run->logit_count = (size_t)sizes->count[2][PAPER] * sizes->output;
     run->value = memory_alloc(run->model.value_count, sizeof *run->value);
     run->gradient = memory_alloc(run->model.value_count, sizeof *run->gradient);
@@ -726,7 +740,8 @@ static void memory_is_counted_and_its_want_is_noticed(void **state)
             }
         counted.arena.counts = true;
         assert_ok(try_both(&counted, NULL, NULL, &trace, &err), &err);
-        assert_true(counted.arena.used >= used && counted.arena.used < used + used / 4);
+        /* The layers of gat are counted as the one of their two ways that takes more. */
+        assert_true(counted.arena.used >= used && counted.arena.used < used + used / 3);
         end(&counted);
         int refused = 0;
         enum error_code rc = ERROR_NO_MEMORY;
