@@ -427,8 +427,7 @@ static enum error_code refuse_layers(const char *setting, const char *why, struc
                      setting, why);
 }
 
-/* What goes through a model layer by layer is the rows of nodes of one kind, from weights that do
- * not change meanwhile. */
+/* The layers of a step hand each other rows of nodes, from weights that do not change meanwhile. */
 static enum error_code check_pipeline(const struct pipeline_settings *s, struct error *err)
 {
     struct model *model = NULL;
@@ -442,9 +441,6 @@ static enum error_code check_pipeline(const struct pipeline_settings *s, struct 
     if (embedding_is_wanted(s))
         return refuse_layers("train-step.embedding learns rows",
                              "which no pass but that of the first layer could hold", err);
-    if (s->ingest.relations)
-        return refuse_layers("ingest.relations is true",
-                             "and a layer of a graph with relations is one of each node type", err);
     if (task_has(s->ingest.task, TASK_HAS_DECODER | TASK_HAS_READOUT)) {
         char task[64];
         (void)snprintf(task, sizeof task, "ingest.task is %s", task_name(s->ingest.task));

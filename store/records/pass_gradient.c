@@ -14,10 +14,13 @@ static uint64_t values_of(const struct pass_gradient_part *part)
     return part->row_count * (uint64_t)part->column_count;
 }
 
-/* `part` [PASS_GRADIENT_PARTS_MAX, PART_FIELDS] is filled, and borrowed by the record. */
-static void add_parts(struct record *record, const struct pass_gradient *g, uint32_t *part)
+/* Fills `part` [PASS_GRADIENT_PARTS_MAX, PART_FIELDS] and `type` [PASS_GRADIENT_PARTS_MAX], which
+ * the record borrows. */
+static void add_parts(struct record *record, const struct pass_gradient *g, uint32_t *part,
+                      uint32_t *type)
 {
     uint64_t values = 0;
+    bool has_types = false;
     for (int i = 0; i < g->part_count; i++) {
         uint32_t *fields = part + (size_t)i * PART_FIELDS;
         must(g->part[i].row == g->part[0].row + values);
@@ -26,10 +29,14 @@ static void add_parts(struct record *record, const struct pass_gradient *g, uint
         fields[PART_ROWS] = g->part[i].row_count;
         fields[PART_COLUMNS] = g->part[i].column_count;
         values += values_of(&g->part[i]);
+        type[i] = g->part[i].type;
+        has_types |= type[i] > 0;
     }
     if (g->part_count == 0)
         return;
     record_add(record, "part", ELEMENT_U32, part, (uint64_t)g->part_count * PART_FIELDS);
+    if (has_types)
+        record_add(record, "type", ELEMENT_U32, type, (uint64_t)g->part_count);
     record_add(record, "row", ELEMENT_F32, g->part[0].row, values);
 }
 
@@ -37,12 +44,12 @@ enum error_code pass_gradient_put(struct store *store, const char *run_id, const
                                   const struct pass_gradient *gradient, struct error *err)
 {
     const uint64_t counts[2] = {gradient->seed_count, gradient->correct_count};
-    uint32_t part[PASS_GRADIENT_PARTS_MAX * PART_FIELDS];
+    uint32_t part[PASS_GRADIENT_PARTS_MAX * PART_FIELDS], type[PASS_GRADIENT_PARTS_MAX];
     struct record record = {.kind = RECORD_PASS_GRADIENT, .version = PASS_GRADIENT_VERSION};
     record_add(&record, "version", ELEMENT_U64, &gradient->weights_version, 1);
     if (gradient->value_count)
         record_add(&record, "value", ELEMENT_F32, gradient->value, gradient->value_count);
-    add_parts(&record, gradient, part);
+    add_parts(&record, gradient, part, type);
     if (gradient->has_loss) {
         record_add(&record, "counts", ELEMENT_U64, counts, 2);
         record_add(&record, "loss", ELEMENT_F64, &gradient->loss_sum, 1);
@@ -83,6 +90,18 @@ static enum error_code get_parts(const struct record_view *view, struct pass_gra
     return ERROR_NONE;
 }
 
+/* After the parts. */
+static enum error_code get_types(const struct record_view *view, struct pass_gradient *g,
+                                 struct error *err)
+{
+    const void *type = NULL;
+    const enum error_code rc =
+        record_section_get(view, "type", ELEMENT_U32, g->part_count, &type, NULL, err);
+    for (int i = 0; rc == ERROR_NONE && i < g->part_count; i++)
+        g->part[i].type = ((const uint32_t *)type)[i];
+    return rc;
+}
+
 enum error_code pass_gradient_decode(const struct record_view *view, struct pass_gradient *out,
                                      struct error *err)
 {
@@ -99,6 +118,8 @@ enum error_code pass_gradient_decode(const struct record_view *view, struct pass
     }
     if (rc == ERROR_NONE && (record_has(view, "part") || record_has(view, "row")))
         rc = get_parts(view, &g, err);
+    if (rc == ERROR_NONE && record_has(view, "type"))
+        rc = get_types(view, &g, err);
     if (rc == ERROR_NONE && g.has_loss)
         rc = seed_counts_get(view, &g.seed_count, &g.correct_count, &g.loss_sum, err);
     if (rc == ERROR_NONE)

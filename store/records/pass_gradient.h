@@ -8,6 +8,8 @@
  *                                   has none
  *       "part"     U32 [parts, 4]   of what it leaves for the outputs of layers below: the layer, from 0; 1 where it lies on that
  *                                   layer (struct output_gradient's `next`), else 0; rows; columns
+ *       "type"     U32 [parts]      the node type of the rows of each part; absent where it is 0
+ *                                   for all
  *       "row"      F32 [values]     their rows [rows, columns], part behind part
  *       "counts"   U64 [2], "loss" F64 [1]   of the last layer, as in a gradient
  *
@@ -23,10 +25,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PASS_GRADIENT_PARTS_MAX = 32 };
+enum { PASS_GRADIENT_PARTS_MAX = 64 }; /* a layer leaves up to three for each node type */
 
 struct pass_gradient_part {
-    uint32_t layer, row_count, column_count;
+    uint32_t layer, type, row_count, column_count;
     bool is_next;
     const float *row; /* [row_count, column_count] */
 };

@@ -4,8 +4,9 @@
  *   run/<id>/round/<r>/pass/<n>/slot/<k>/pass_output   written by train-step on the way forth, read by it in the passes of the
  *                                                       layers that read this one, on the way forth and back
  *       "version"  U64 [1]  of the weights it was made with
- *       "shape"    U32 [2]  rows, columns
- *       "value"    F32 [rows, columns]; of a model in bf16 U16 [rows, columns, one more where they are odd]
+ *       "shape"    U32 [2]  rows of all node types, columns
+ *       "value"    F32 [rows, columns], the rows of one type behind those of the type before;
+ *                  of a model in bf16 U16 [rows, columns, one more where they are odd]
  *
  * It lives as long as the records of its round. It may hold a NaN: a run that diverges is the user's to mend.
  */
