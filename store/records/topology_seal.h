@@ -12,12 +12,13 @@
  *                            it there is one, of all nodes and edges
  *             "held"   U64 [2]   of a part of a vertex cut: rows and edges in the file; edge count is then that of the edges
  *                                which end in the part's nodes, wherever they are
+ *                                of a graph with relations U64 [relations, 2]: the same of each
  *             "delta"  U64 [2]   of a part of a delta (partition_delta.h): rows and edges in the file, which has the rows alone that
  *                                are new or other than in the base; node and edge count are of all
  *                                of a graph with relations U64 [relations, 2]: the same of each
  *             "base"   text      of the same: the id of the base
  *   version   2; with the section "relation" 3, with the section "held" 4, with the section "delta" 5; one of them at most. With both
- *             "relation" and "delta" 6
+ *             "relation" and "delta" 6, with both "relation" and "held" 7
  *   valid     first node + node count is at most 2^32 - 1, the rows of relations lie in it, and their edges are all
  *
  * Equal arrays give equal files (with one LMDB version and page size), so the seal of a part that is
@@ -60,7 +61,7 @@ struct topology_seal {
     char base[ID_SIZE];
     uint32_t relation_count; /* 0: one, of all nodes and edges */
     struct sealed_rows relation[RELATION_COUNT_MAX];
-    struct sealed_held held[RELATION_COUNT_MAX]; /* of a vertex cut the first alone */
+    struct sealed_held held[RELATION_COUNT_MAX];
 };
 
 /* The rows of one of the relations; relation < topology_seal_relations(). */

@@ -67,10 +67,11 @@ MUST_CHECK enum error_code topology_write_relations(struct store *store, const c
                                                     const struct topology_arrays *relation,
                                                     uint32_t relation_count, struct error *err);
 
-/* The edges that a part of a vertex cut holds, or of one relation those that a part of a delta has; all borrowed. */
+/* The edges of one relation that a part of a vertex cut holds, or that a part of a delta has; all
+ * borrowed. */
 struct topology_held {
-    uint32_t first_node,
-        node_count; /* the nodes of the part: those whose master is here; of a relation its target type's */
+    /* The nodes of the relation's target type in the part; in a vertex cut their master is here. */
+    uint32_t first_node, node_count;
     uint64_t own_edge_count; /* edges that end in them, in whatever part or file they are */
     uint32_t row_count;
     uint64_t edge_count;
@@ -80,10 +81,12 @@ struct topology_held {
     const uint32_t *neighbor;  /* [edge_count], ascending in a row */
     struct edge_columns_view columns;
 };
-/* The same of a part of a vertex cut, of a graph without relations. All edges between two nodes are in one part. */
+/* The same of a part of a vertex cut: relation [relation_count], with the same edge columns. The
+ * edges of a relation between two nodes are in one part. */
 MUST_CHECK enum error_code topology_write_held(struct store *store, const char *partition_id,
-                                               int part, const struct topology_held *held,
-                                               struct error *err);
+                                               int part, uint32_t first_node, uint32_t node_count,
+                                               const struct topology_held *relation,
+                                               uint32_t relation_count, struct error *err);
 
 /* What the file of a part of a delta has: the rows alone that are new or other than in `base`; all borrowed. */
 struct topology_other {

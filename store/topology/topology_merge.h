@@ -56,9 +56,10 @@ struct held_part {
     uint32_t row; /* the merge's: the next of its rows */
 };
 
-/* Puts the rows of `part`, whose nodes and edge count are known, together of held [count], and points its arrays to them: the
- * caller frees the lists of chunks, failure or not.
- * Fails: ERROR_CORRUPT when the parts do not hold as many edges; ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
+/* Puts the rows of a relation in a part, whose nodes and edge count are known, together of held
+ * [count], and points the arrays of `part` to them: the caller frees the lists of chunks, failure or
+ * not. Fails: ERROR_CORRUPT when the parts do not hold as many edges; ERROR_NO_SPACE;
+ * ERROR_NO_MEMORY; ERROR_IO. */
 MUST_CHECK enum error_code topology_merge(struct store *store, struct held_part *held, int count,
                                           struct topology_part *part, struct merged_rows *out,
                                           struct error *err);

@@ -1,10 +1,11 @@
 /*
  * held_rows - the edges that one part of a vertex cut holds, as rows of the nodes where they end.
  *
- *   row i: node row_node[i], its edges row_start[i] .. row_start[i + 1] - 1, by source and then as in the dataset
+ *   row i of a relation: node row_node[i], its edges row_start[i] .. row_start[i + 1] - 1, by
+ *   source and then as in the dataset
  *
- * A node's edges are in several parts, so that a row is a piece of the node's row in the dataset. Memory: an edge twice, as it
- * comes and in its row.
+ * A node's edges are in several parts, so that a row is a piece of the node's row in the dataset.
+ * Memory: an edge twice, as it comes and in its row.
  */
 #ifndef STAGES_PARTITION_LAYOUT_HELD_ROWS_H
 #define STAGES_PARTITION_LAYOUT_HELD_ROWS_H
@@ -17,11 +18,12 @@
 #include <stdint.h>
 
 struct held_rows { /* {0} is empty */
-    uint32_t row_count;
-    uint64_t edge_count;
-    uint32_t *row_node;  /* [row_count], new ids, ascending; owned, likewise below */
-    uint64_t *row_start; /* [row_count + 1] */
-    uint32_t *neighbor;  /* [edge_count], new ids */
+    uint32_t relation_count;
+    /* [relation_count], owned; of the arrays below, one relation behind the other. */
+    struct topology_held *relation;
+    uint32_t *row_node;  /* new ids, ascending in a relation; owned, likewise below */
+    uint64_t *row_start; /* of each relation its rows, and one more */
+    uint32_t *neighbor;  /* new ids */
     struct edge_columns columns;
 };
 
@@ -34,11 +36,11 @@ struct held_rows_source { /* all borrowed */
     uint64_t budget_bytes;
 };
 
-/* Two passes over the edges: to count, to fill. Fails: ERROR_NO_MEMORY naming a part that exceeds the budget; what edge_walk() fails with. */
+/* Two passes over the edges: to count, to fill. Fails: ERROR_NO_MEMORY naming a part that exceeds
+ * the budget; ERROR_CORRUPT for an edge of a relation that the dataset does not have; what edge_walk()
+ * fails with. */
 MUST_CHECK enum error_code held_rows_gather(const struct held_rows_source *source, int part,
                                             struct held_rows *out, struct error *err);
-/* Its arrays, borrowed; of nodes of the part it says nothing. */
-struct topology_held held_rows_arrays(const struct held_rows *rows);
 void held_rows_release(struct held_rows *rows);
 
 #endif
