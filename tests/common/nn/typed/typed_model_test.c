@@ -920,6 +920,9 @@ static void what_no_model_can_be_is_refused_by_name(void **state)
     config.layer_count = 1;
     refuse(&config, "no relation leads to type author, so the layer gives no rows of it, and its "
                     "logits are asked for");
+    config.layer[0].kind = LAYER_MLP; /* it could not say how many rows the other type has */
+    refuse(&config, "no layer of the model reads neighbours, so it has no use for relations and "
+                    "for several node types");
     config = config_of(&sage, &small, 0);
     config.types.input_dim[FIELD] = 0;
     refuse(&config, "the input width of field.of is 0");
