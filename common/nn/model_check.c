@@ -174,8 +174,10 @@ enum error_code model_check_layer(const struct model *model, int number, struct 
 
 enum error_code model_check_hops(const struct model *model, struct error *err)
 {
-    if (model->hop_count > 0 || model->config.types.schema.relation_count == 1)
+    const struct relation_schema *schema = &model->config.types.schema;
+    if (model->hop_count > 0 || (schema->relation_count == 1 && schema->type_count == 1))
         return ERROR_NONE;
     return error_set(err, ERROR_INVALID,
-                     "no layer of the model reads neighbours, so it has no use for relations");
+                     "no layer of the model reads neighbours, so it has no use for relations and "
+                     "for several node types");
 }

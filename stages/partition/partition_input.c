@@ -103,13 +103,7 @@ static enum error_code check_method(const struct pipeline_settings *settings,
                          "partition.loads is given, but with ingest.task: %s each graph is whole "
                          "in a part, whatever its loads are",
                          task_name(schema->task));
-    if (!has_several_kinds(schema) || !partitioner_cuts_vertices(settings->partition.method))
-        return ERROR_NONE;
-    return error_set(err, ERROR_INVALID,
-                     "partition.method is a vertex cut, but the dataset has several node "
-                     "types or relations: expected a method that gives parts to nodes (metis, "
-                     "fennel, ...), or `relations: false` "
-                     "below `ingest:`");
+    return ERROR_NONE;
 }
 
 enum error_code partition_input_dataset(const struct stage_context *context,

@@ -144,18 +144,6 @@ static enum error_code check_sampler(const struct pipeline_settings *settings,
     return ERROR_NONE;
 }
 
-static enum error_code check_features(const struct pipeline_settings *settings,
-                                      const struct dataset_schema *schema, struct error *err)
-{
-    if (schema->feature_dim > 0 || settings->train_step.embedding > 0)
-        return ERROR_NONE;
-    return error_set(err, ERROR_INPUT,
-                     "nodes have no features (`features: none` below `ingest:`), and none are "
-                     "learnt for them: " ADVICE
-                     "write `embedding: 64` below `train-step:`, or `features: "
-                     "degree+random` below `ingest:`");
-}
-
 static enum error_code refuse_negative(const struct dataset_schema *schema, struct error *err)
 {
     char range[64] = "";
@@ -175,8 +163,7 @@ enum error_code edge_use_check(const struct pipeline_settings *settings,
                                struct error *err)
 {
     struct model *model = NULL;
-    enum error_code rc = schema->has_relations ? relation_check(settings, schema, err)
-                                               : check_features(settings, schema, err);
+    enum error_code rc = relation_check(settings, schema, err);
     if (rc == ERROR_NONE)
         rc = check_relations(settings, schema, err);
     if (rc == ERROR_NONE)

@@ -429,8 +429,8 @@ static enum error_code refuse_layers(const char *setting, const char *why, struc
                      setting, why);
 }
 
-/* Checks what cannot work in a pipeline of layers: the passes exchange rows of nodes of one kind,
- * and all passes of a step must read the same weights. */
+/* Checks what cannot work in a pipeline of layers: the passes exchange rows of nodes, and all passes
+ * of a step must read the same weights. */
 static enum error_code check_pipeline(const struct pipeline_settings *s, struct error *err)
 {
     struct model *model = NULL;
@@ -442,9 +442,6 @@ static enum error_code check_pipeline(const struct pipeline_settings *s, struct 
     if (embedding_is_wanted(s))
         return refuse_layers("train-step.embedding learns rows",
                              "which only the pass of the first layer could hold", err);
-    if (s->ingest.relations)
-        return refuse_layers("ingest.relations is true",
-                             "and a layer then computes several node types", err);
     if (task_has(s->ingest.task, TASK_HAS_DECODER | TASK_HAS_READOUT)) {
         char task[64];
         (void)snprintf(task, sizeof task, "ingest.task is %s", task_name(s->ingest.task));

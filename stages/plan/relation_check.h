@@ -1,6 +1,6 @@
 /*
- * relation_check - finds, before a graph with relations is partitioned, what would prevent the
- * pipeline from working on it.
+ * relation_check - finds, before a graph is partitioned, what would prevent the pipeline from
+ * working on its types and relations.
  */
 #ifndef STAGES_PLAN_RELATION_CHECK_H
 #define STAGES_PLAN_RELATION_CHECK_H

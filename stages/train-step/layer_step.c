@@ -23,8 +23,7 @@ struct pass {
     struct model_input input;
     struct model_workspace workspace;
     struct model_trace *trace;
-    void *output[LAYER_COUNT_MAX];
-    struct output_gradient gradient[LAYER_COUNT_MAX];
+    struct layer_output output[LAYER_COUNT_MAX];
     float *value;                       /* [value_count], of which those of the layer are written */
     struct loss_result loss;            /* of the last layer */
     struct record_view view[VIEWS_MAX]; /* [view_count] that are borrowed from */
@@ -49,6 +48,23 @@ static void hold(struct pass *pass, const struct record_view *view)
     pass->view[pass->view_count++] = *view;
 }
 
+/* The rows of all types that a layer gives lie one type behind the other in a record. */
+static uint32_t rows_of(const struct pass *pass, int layer)
+{
+    uint32_t rows = 0;
+    for (uint32_t t = 0; t < model_type_count(pass->model); t++)
+        rows += layer_training_rows(pass->model, layer, &pass->input, t);
+    return rows;
+}
+
+/* Returns the bytes of so many rows of a hidden layer's output. */
+static size_t row_bytes(const struct model *model, int layer, uint32_t rows)
+{
+    const enum precision precision = model->config.precision;
+    return rows * precision_stride(precision, model_layer_output_dim(model, layer)) *
+           precision_bytes(precision);
+}
+
 /* --- what it reads --- */
 
 static enum error_code check_version(const struct pass *pass, const struct record_view *view,
@@ -67,14 +83,24 @@ static enum error_code wrong_shape(const struct record_view *view, uint32_t rows
                      view->key, rows, columns, expected_rows, expected_columns);
 }
 
+/* Sets where the rows of each type are, which begin at `value`. Nobody writes there. */
+static void place_output(struct pass *pass, int layer, const void *value)
+{
+    const char *at = value;
+    for (uint32_t t = 0; t < model_type_count(pass->model); t++) {
+        memcpy(&pass->output[layer].row[t], &at, sizeof at);
+        at +=
+            row_bytes(pass->model, layer, layer_training_rows(pass->model, layer, &pass->input, t));
+    }
+}
+
 static enum error_code read_output(struct pass *pass, int layer, struct error *err)
 {
     const struct model *model = pass->model;
     const struct unit *unit = pass->unit;
     const char *run_id = pass->step->context->run_id;
     const struct key key = key_pass_output(run_id, unit->round, layer + 1, unit->slot);
-    const uint32_t rows = layer_training_rows(model, layer, &pass->input);
-    const uint32_t columns = model_layer_output_dim(model, layer);
+    const uint32_t rows = rows_of(pass, layer), columns = model_layer_output_dim(model, layer);
     struct pass_output output = {0};
     enum error_code rc = pass_output_get(pass->step->context->store, run_id, &key, &output, err);
     if (rc != ERROR_NONE)
@@ -84,7 +110,7 @@ static enum error_code read_output(struct pass *pass, int layer, struct error *e
     if (rc == ERROR_NONE && (output.row_count != rows || output.column_count != columns ||
                              output.precision != model->config.precision))
         rc = wrong_shape(&output.view, output.row_count, output.column_count, rows, columns, err);
-    memcpy(&pass->output[layer], &output.value, sizeof output.value); /* nobody writes there */
+    place_output(pass, layer, output.value);
     return rc;
 }
 
@@ -111,42 +137,47 @@ static enum error_code read_gradient(struct pass *pass, int layer, struct pass_g
     return rc == ERROR_NONE ? check_version(pass, &out->view, out->weights_version, err) : rc;
 }
 
-/* What a layer above left for this one's output. Backward writes over the part that lies on it. */
+/* Takes what a layer above left for this one's output. Backward writes over the part that lies on
+ * it, so that one is copied. */
 static enum error_code take_part(struct pass *pass, const struct record_view *view,
                                  const struct pass_gradient_part *part, struct error *err)
 {
-    struct output_gradient *own = &pass->gradient[pass->at.layer];
-    const uint32_t rows = layer_training_rows(pass->model, pass->at.layer, &pass->input);
-    const uint32_t columns = model_layer_output_dim(pass->model, pass->at.layer);
+    const int layer = pass->at.layer;
+    const uint32_t columns = model_layer_output_dim(pass->model, layer);
+    const uint32_t rows = part->type < model_type_count(pass->model)
+                              ? layer_training_rows(pass->model, layer, &pass->input, part->type)
+                              : 0;
     const size_t count = (size_t)part->row_count * part->column_count;
+    float *next = NULL;
     if (part->column_count != columns || part->row_count > rows ||
-        (part->is_next && (own->next || part->row_count != rows)))
+        (part->is_next && part->row_count != rows))
         return wrong_shape(view, part->row_count, part->column_count, rows, columns, err);
-    if (!part->is_next && own->parts.count == LAYER_COUNT_MAX)
-        return error_set(err, ERROR_CORRUPT, "record %s: more parts than layers", view->key);
     if (!part->is_next) {
-        own->parts.part[own->parts.count++] =
-            (struct gradient_part){part->row, columns, part->row_count};
-        return ERROR_NONE;
+        const struct gradient_part given = {part->row, columns, part->row_count};
+        return layer_training_give_part(pass->trace, layer, part->type, &given)
+                   ? ERROR_NONE
+                   : error_set(err, ERROR_CORRUPT, "record %s: more parts than layers", view->key);
     }
     const enum error_code rc =
-        arena_new(pass->workspace.arena, &own->next, count, "the gradient of an output", err);
-    if (rc == ERROR_NONE)
-        memcpy(own->next, part->row, count * sizeof *own->next);
-    return rc;
+        arena_new(pass->workspace.arena, &next, count, "the gradient of an output", err);
+    if (rc != ERROR_NONE)
+        return rc;
+    memcpy(next, part->row, count * sizeof *next);
+    return layer_training_give_next(pass->trace, layer, part->type, next, err);
 }
 
-/* What a layer that reads this one left for it. */
+/* What a layer that reads this one left for it. Parts are borrowed from its record. */
 static enum error_code take_parts(struct pass *pass, int above, struct error *err)
 {
-    const struct gradient_parts *taken = &pass->gradient[pass->at.layer].parts;
-    const int before = taken->count;
     struct pass_gradient left = {0};
+    bool is_borrowed = false;
     enum error_code rc = read_gradient(pass, above, &left, err);
     for (int i = 0; i < left.part_count && rc == ERROR_NONE; i++)
-        if (left.part[i].layer == (uint32_t)pass->at.layer)
+        if (left.part[i].layer == (uint32_t)pass->at.layer) {
+            is_borrowed |= !left.part[i].is_next;
             rc = take_part(pass, &left.view, &left.part[i], err);
-    if (taken->count > before)
+        }
+    if (is_borrowed)
         hold(pass, &left.view);
     else
         store_release_record(&left.view);
@@ -195,15 +226,20 @@ static enum error_code begin_pass(struct pass *pass, const struct layer_step *st
 
 /* --- what it computes --- */
 
+/* The logits are the rows that the last layer gives of the target type. */
+static void **logits_of(struct pass *pass)
+{
+    const struct model *model = pass->model;
+    return &pass->output[model->config.layer_count - 1].row[model->config.types.target_type];
+}
+
 static enum error_code run_forward(struct pass *pass, const float *weights, struct error *err)
 {
     const size_t logits = (size_t)pass->input.seed_count * model_output_dim(pass->model);
     enum error_code rc = ERROR_NONE;
-    if (is_last_layer(pass)) {
-        float *room = NULL;
-        rc = arena_new(pass->workspace.arena, &room, logits, "logits", err);
-        pass->output[pass->at.layer] = room;
-    }
+    if (is_last_layer(pass))
+        rc = arena_new_bytes(pass->workspace.arena, logits_of(pass), logits, sizeof(float),
+                             "logits", err);
     return rc == ERROR_NONE
                ? layer_training_forward(pass->model, weights, pass->at.layer, &pass->input,
                                         pass->output, &pass->workspace, &pass->trace, err)
@@ -217,7 +253,15 @@ static enum error_code go_forward(struct pass *pass, struct error *err)
     return run_forward(pass, step->input->weights.value, err);
 }
 
-/* The gradient for the logits is all that is left for the last layer. */
+/* The last layer is left the gradient for the logits alone, which are of the target type. */
+static void give_slope(struct pass *pass, const float *slope)
+{
+    const uint32_t classes = model_output_dim(pass->model);
+    must(layer_training_give_part(pass->trace, pass->at.layer,
+                                  pass->model->config.types.target_type,
+                                  &(struct gradient_part){slope, classes, pass->input.seed_count}));
+}
+
 static enum error_code find_slope(struct pass *pass, struct error *err)
 {
     const struct layer_step *step = pass->step;
@@ -233,9 +277,10 @@ static enum error_code find_slope(struct pass *pass, struct error *err)
         rc = arena_new(step->arena, &slope, (size_t)seeds * classes, "the gradient of the logits",
                        err);
     if (rc == ERROR_NONE)
-        rc = step_loss_of_seeds(context, &step->loss->rule, &pass->batch,
-                                pass->output[pass->at.layer], labels, slope, &pass->loss, err);
-    pass->gradient[pass->at.layer].parts = (struct gradient_parts){1, {{slope, classes, seeds}}};
+        rc = step_loss_of_seeds(context, &step->loss->rule, &pass->batch, *logits_of(pass), labels,
+                                slope, &pass->loss, err);
+    if (rc == ERROR_NONE)
+        give_slope(pass, slope);
     return rc;
 }
 
@@ -246,9 +291,7 @@ static enum error_code go_backward(struct pass *pass, float *value, struct error
     stage_times_enter(pass->step->context->times, TIME_READ);
     rc = is_last_layer(pass) ? find_slope(pass, err) : read_gradients(pass, err);
     stage_times_enter(pass->step->context->times, TIME_COMPUTE);
-    return rc == ERROR_NONE ? layer_training_backward(pass->model, pass->trace, pass->at.layer,
-                                                      pass->gradient, &pass->workspace, value, err)
-                            : rc;
+    return rc == ERROR_NONE ? layer_training_backward(pass->trace, pass->at.layer, value, err) : rc;
 }
 
 /* --- what it publishes --- */
@@ -264,55 +307,94 @@ static void clear_padding(struct pass_output *output, void *value)
         element[row * stride + output->column_count] = 0;
 }
 
+/* Sets *out to the rows of all types in one piece. They are copied unless they are of one type. */
+static enum error_code pack_output(const struct pass *pass, void **out, struct error *err)
+{
+    const int layer = pass->at.layer;
+    const size_t bytes = row_bytes(pass->model, layer, rows_of(pass, layer));
+    size_t at = 0;
+    *out = pass->output[layer].row[0];
+    if (model_type_count(pass->model) == 1)
+        return ERROR_NONE;
+    const enum error_code rc = arena_new_bytes(pass->workspace.arena, out, bytes, 1, "rows", err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(pass->model); t++) {
+        const size_t own =
+            row_bytes(pass->model, layer, layer_training_rows(pass->model, layer, &pass->input, t));
+        const void *rows = pass->output[layer].row[t];
+        if (rows && own && !pass->workspace.arena->counts)
+            memcpy((char *)*out + at, rows, own);
+        at += own;
+    }
+    return rc;
+}
+
 static enum error_code put_output(const struct pass *pass, struct error *err)
 {
     const struct stage_context *context = pass->step->context;
     const struct unit *unit = pass->unit;
     const int layer = pass->at.layer;
     const struct key key = key_pass_output(context->run_id, unit->round, unit->layer, unit->slot);
+    void *value = NULL;
+    const enum error_code rc = pack_output(pass, &value, err);
+    if (rc != ERROR_NONE)
+        return rc;
     struct pass_output output = {.weights_version = (uint64_t)unit->round,
-                                 .row_count = layer_training_rows(pass->model, layer, &pass->input),
+                                 .row_count = rows_of(pass, layer),
                                  .column_count = model_layer_output_dim(pass->model, layer),
                                  .precision = pass->model->config.precision,
-                                 .value = pass->output[layer]};
-    clear_padding(&output, pass->output[layer]);
+                                 .value = value};
+    clear_padding(&output, value);
     stage_times_enter(context->times, TIME_WRITE);
     return pass_output_put(context->store, context->run_id, &key, &output, err);
 }
 
-/* The parts left for layers below, in the order in which they were, and all of them in one piece. */
-static void add_part(const struct pass *pass, int layer, const struct gradient_part *part,
-                     bool is_next, struct pass_gradient *out)
+/* What a layer leaves, before it is in one piece: stride[i] is that of the rows of part i. */
+struct left_parts {
+    struct pass_gradient *out;
+    size_t stride[PASS_GRADIENT_PARTS_MAX];
+};
+
+static void add_part(struct left_parts *left, int layer, uint32_t type, uint32_t columns,
+                     const struct gradient_part *part)
 {
+    struct pass_gradient *out = left->out;
     must(out->part_count < PASS_GRADIENT_PARTS_MAX);
-    out->part[out->part_count++] =
-        (struct pass_gradient_part){.layer = (uint32_t)layer,
-                                    .row_count = part->row_count,
-                                    .column_count = model_layer_output_dim(pass->model, layer),
-                                    .is_next = is_next,
-                                    .row = part->row};
+    left->stride[out->part_count] = part->stride;
+    out->part[out->part_count++] = (struct pass_gradient_part){.layer = (uint32_t)layer,
+                                                               .type = type,
+                                                               .row_count = part->row_count,
+                                                               .column_count = columns,
+                                                               .row = part->row};
 }
 
-static enum error_code pack_parts(const struct pass *pass, struct pass_gradient *out,
+/* Finds the parts that are left for the rows of a type of layer `layer`, in the order in which they
+ * were left, and behind them the one that lies on it. */
+static enum error_code find_parts(const struct pass *pass, int layer, uint32_t type,
+                                  struct left_parts *left, struct error *err)
+{
+    const struct gradient_parts *parts = layer_training_parts(pass->trace, layer, type);
+    const uint32_t columns = model_layer_output_dim(pass->model, layer);
+    const uint32_t rows = layer_training_rows(pass->model, layer, &pass->input, type);
+    float *next = NULL;
+    enum error_code rc = ERROR_NONE;
+    for (int i = 0; i < parts->count; i++)
+        add_part(left, layer, type, columns, &parts->part[i]);
+    if (layer == pass->at.layer - 1)
+        rc = layer_training_next(pass->trace, pass->at.layer, type, &next, err);
+    if (rc != ERROR_NONE || !next)
+        return rc;
+    add_part(left, layer, type, columns, &(struct gradient_part){next, columns, rows});
+    left->out->part[left->out->part_count - 1].is_next = true;
+    return ERROR_NONE;
+}
+
+/* Copies the rows of the parts so that they lie one part behind the other. */
+static enum error_code join_parts(const struct pass *pass, struct left_parts *left,
                                   struct error *err)
 {
-    size_t stride[PASS_GRADIENT_PARTS_MAX], count = 0;
+    struct pass_gradient *out = left->out;
+    size_t count = 0;
     float *row = NULL;
-    for (int layer = 0; layer < pass->at.layer; layer++) {
-        const struct output_gradient *left = &pass->gradient[layer];
-        const struct gradient_part next = {left->next, model_layer_output_dim(pass->model, layer),
-                                           layer_training_rows(pass->model, layer, &pass->input)};
-        for (int i = 0; i < left->parts.count; i++) {
-            stride[out->part_count] = left->parts.part[i].stride;
-            add_part(pass, layer, &left->parts.part[i], false, out);
-        }
-        if (!left->next)
-            continue;
-        stride[out->part_count] = next.stride;
-        add_part(pass, layer, &next, true, out);
-    }
-    if (out->part_count == 1 && stride[0] == out->part[0].column_count) /* it is in one piece */
-        return ERROR_NONE;
     for (int i = 0; i < out->part_count; i++)
         count += (size_t)out->part[i].row_count * out->part[i].column_count;
     const enum error_code rc = arena_new(pass->workspace.arena, &row, count, "gradients", err);
@@ -323,9 +405,21 @@ static enum error_code pack_parts(const struct pass *pass, struct pass_gradient 
         const float *from = part->row;
         part->row = row;
         for (uint32_t r = 0; r < part->row_count; r++, row += part->column_count)
-            memcpy(row, from + r * stride[i], part->column_count * sizeof *row);
+            memcpy(row, from + r * left->stride[i], part->column_count * sizeof *row);
     }
     return ERROR_NONE;
+}
+
+static enum error_code pack_parts(const struct pass *pass, struct pass_gradient *out,
+                                  struct error *err)
+{
+    struct left_parts left = {.out = out};
+    enum error_code rc = ERROR_NONE;
+    for (int layer = 0; layer < pass->at.layer; layer++)
+        for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(pass->model); t++)
+            rc = find_parts(pass, layer, t, &left, err);
+    const bool is_whole = out->part_count == 1 && left.stride[0] == out->part[0].column_count;
+    return rc == ERROR_NONE && !is_whole ? join_parts(pass, &left, err) : rc;
 }
 
 static uint64_t value_count_of(const struct model *model, int layer)
@@ -458,35 +552,51 @@ enum error_code layer_step_last(const struct layer_step *step, const struct unit
 /* Rows of the layers below, which lie in their records while this one is worked on. */
 static size_t bytes_around(const struct pass *pass)
 {
-    const struct model *model = pass->model;
-    const enum precision precision = model->config.precision;
-    const uint32_t reads = layer_training_reads(model, pass->at.layer);
+    const uint32_t reads = layer_training_reads(pass->model, pass->at.layer);
     size_t bytes = 0;
     for (int layer = 0; layer < pass->at.layer; layer++)
         if (reads >> layer & 1)
-            bytes += layer_training_rows(model, layer, &pass->input) *
-                     precision_stride(precision, model_layer_output_dim(model, layer)) *
-                     precision_bytes(precision);
+            bytes += row_bytes(pass->model, layer, rows_of(pass, layer));
     return bytes;
 }
 
-/* What lies in the arena before the layer goes back: labels and slope, or what was left for its output. */
+/* Counts what lies in the arena before the layer goes back: labels and slope, or what was left for
+ * its output. */
 static enum error_code count_given(struct pass *pass, struct error *err)
 {
-    struct output_gradient *own = &pass->gradient[pass->at.layer];
-    const uint32_t rows = layer_training_rows(pass->model, pass->at.layer, &pass->input);
-    const size_t dim = model_layer_output_dim(pass->model, pass->at.layer);
+    const int layer = pass->at.layer;
+    struct arena *arena = pass->workspace.arena;
+    const size_t dim = model_layer_output_dim(pass->model, layer);
     float *given = NULL;
     enum error_code rc = ERROR_NONE;
-    if (is_last_layer(pass))
-        rc = arena_new(pass->workspace.arena, &given, rows * dim, "labels", err);
-    if (rc == ERROR_NONE)
-        rc = arena_new(pass->workspace.arena, &given, rows * dim, "gradients", err);
-    if (is_last_layer(pass))
-        own->parts = (struct gradient_parts){1, {{given, dim, rows}}};
-    else
-        own->next = given;
+    if (is_last_layer(pass)) {
+        rc = arena_new(arena, &given, pass->input.seed_count * dim, "labels", err);
+        if (rc == ERROR_NONE)
+            rc = arena_new(arena, &given, pass->input.seed_count * dim, "gradients", err);
+        give_slope(pass, given);
+        return rc;
+    }
+    for (uint32_t t = 0; rc == ERROR_NONE && t < model_type_count(pass->model); t++) {
+        const uint32_t rows = layer_training_rows(pass->model, layer, &pass->input, t);
+        rc = arena_new(arena, &given, rows * dim, "gradients", err);
+        if (rc == ERROR_NONE && rows)
+            rc = layer_training_give_next(pass->trace, layer, t, given, err);
+    }
     return rc;
+}
+
+/* Counts the way forth and what its record takes, and then the way back. */
+static enum error_code count_ways(struct pass *pass, float *value, struct pass_gradient *left)
+{
+    void *packed = NULL;
+    enum error_code rc = run_forward(pass, value, NULL);
+    if (rc == ERROR_NONE && !is_last_layer(pass))
+        rc = pack_output(pass, &packed, NULL);
+    if (rc == ERROR_NONE)
+        rc = count_given(pass, NULL);
+    if (rc == ERROR_NONE)
+        rc = layer_training_backward(pass->trace, pass->at.layer, value, NULL);
+    return rc == ERROR_NONE ? pack_parts(pass, left, NULL) : rc;
 }
 
 enum error_code layer_step_count(const struct model *model, int layer,
@@ -502,16 +612,10 @@ enum error_code layer_step_count(const struct model *model, int layer,
     enum error_code rc =
         arena_new(workspace->arena, &value, (size_t)model->value_count, "the gradient", NULL);
     for (int k = 0; k < layer; k++)
-        pass.output[k] = value; /* anywhere but NULL */
+        for (uint32_t t = 0; t < model_type_count(model); t++)
+            pass.output[k].row[t] = value; /* anywhere but NULL */
     if (rc == ERROR_NONE)
-        rc = run_forward(&pass, value, NULL);
-    if (rc == ERROR_NONE)
-        rc = count_given(&pass, NULL);
-    if (rc == ERROR_NONE)
-        rc = layer_training_backward(model, pass.trace, layer, pass.gradient, workspace, value,
-                                     NULL);
-    if (rc == ERROR_NONE)
-        rc = pack_parts(&pass, &left, NULL);
+        rc = count_ways(&pass, value, &left);
     return rc == ERROR_NONE ? arena_new(workspace->arena, &own,
                                         (size_t)value_count_of(model, layer), "gradients", NULL)
                             : rc;

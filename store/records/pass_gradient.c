@@ -16,20 +16,41 @@ static void add_parts(struct record *record, const void *from, struct section_sc
 {
     const struct pass_gradient *g = from;
     const size_t count = (size_t)g->part_count * PART_FIELDS;
-    uint32_t *fields = section_scratch_take(scratch, count * sizeof *fields);
+    uint32_t *part = section_scratch_take(scratch, count * sizeof *part);
+    uint32_t *type = section_scratch_take(scratch, (size_t)g->part_count * sizeof *type);
     uint64_t values = 0;
+    bool has_types = false;
     if (g->part_count == 0)
         return;
-    record_add(record, "part", ELEMENT_U32, fields, count);
-    for (int i = 0; i < g->part_count; i++, fields += PART_FIELDS) {
+    for (int i = 0; i < g->part_count; i++) {
+        uint32_t *fields = part + (size_t)i * PART_FIELDS;
         must(g->part[i].row == g->part[0].row + values);
         fields[PART_LAYER] = g->part[i].layer;
         fields[PART_IS_NEXT] = g->part[i].is_next;
         fields[PART_ROWS] = g->part[i].row_count;
         fields[PART_COLUMNS] = g->part[i].column_count;
         values += values_of(&g->part[i]);
+        type[i] = g->part[i].type;
+        has_types |= type[i] > 0;
     }
+    record_add(record, "part", ELEMENT_U32, part, count);
+    if (has_types)
+        record_add(record, "type", ELEMENT_U32, type, (uint64_t)g->part_count);
     record_add(record, "row", ELEMENT_F32, g->part[0].row, values);
+}
+
+/* Reads the node types of the parts, which were read before. */
+static enum error_code get_types(const struct record_view *view, struct pass_gradient *g,
+                                 struct error *err)
+{
+    const void *type = NULL;
+    if (!record_has(view, "type"))
+        return ERROR_NONE;
+    const enum error_code rc =
+        record_section_get(view, "type", ELEMENT_U32, g->part_count, &type, NULL, err);
+    for (int i = 0; rc == ERROR_NONE && i < g->part_count; i++)
+        g->part[i].type = ((const uint32_t *)type)[i];
+    return rc;
 }
 
 static enum error_code get_parts(const struct record_view *view, void *out, struct error *err)
@@ -64,7 +85,7 @@ static enum error_code get_parts(const struct record_view *view, void *out, stru
                          "parts",
                          view->key, fields, values, PASS_GRADIENT_PARTS_MAX);
     g->part_count = (int)count;
-    return ERROR_NONE;
+    return get_types(view, g, err);
 }
 
 static enum error_code check_counts(const struct record_view *view, void *out, struct error *err)

@@ -11,6 +11,7 @@
  *       "part"     U32 [parts, 4]   the gradients of the outputs of layers below: the number of the
  *                                   layer, from 0; 1 if the part belongs to that layer's `next`
  *                                   (struct output_gradient), else 0; rows; columns
+ *       "type"     U32 [parts]      the node type of the rows of each part; absent if it is 0 for all
  *       "row"      F32 [values]     the rows [rows, columns] of all parts, one part after the other
  *       "counts"   U64 [2], "loss" F64 [1]   only in the last layer, as in a gradient
  *
@@ -27,10 +28,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PASS_GRADIENT_PARTS_MAX = 32 };
+enum { PASS_GRADIENT_PARTS_MAX = 64 }; /* a layer leaves up to three for each node type */
 
 struct pass_gradient_part {
-    uint32_t layer, row_count, column_count;
+    uint32_t layer, type, row_count, column_count;
     bool is_next;
     const float *row; /* [row_count, column_count] */
 };

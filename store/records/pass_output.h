@@ -6,9 +6,9 @@
  *       train-step writes it in the forward pass, and reads it in the forward and backward passes
  *       of the layers above that read this layer
  *       "version"  U64 [1]  of the weights that it was computed with
- *       "shape"    U32 [2]  rows, columns
- *       "value"    F32 [rows, columns]; of a model in bf16 U16 [rows, columns, and one more if
- *                           columns is odd]
+ *       "shape"    U32 [2]  rows of all node types, columns
+ *       "value"    F32 [rows, columns], one node type after the other; of a model in bf16 U16
+ *                           [rows, columns, and one more if their product is odd]
  *
  * It lives as long as the records of its round. It may hold a NaN: a run that diverges is not a
  * damaged record.

@@ -13,6 +13,7 @@ enum {
     HELD_VERSION = 4,
     DELTA_VERSION = 5,
     TYPED_DELTA_VERSION = 6,
+    TYPED_HELD_VERSION = 7,
     ROW_NUMBERS = 3,
     HELD_NUMBERS = 2
 };
@@ -55,8 +56,9 @@ enum error_code topology_seal_put(struct store *store, const char *partition_id,
         held[(size_t)r * HELD_NUMBERS + 1] = seal->held[r].edges;
     }
     if (seal->is_held) {
-        record.version = HELD_VERSION;
-        record_add(&record, "held", ELEMENT_U64, held, HELD_NUMBERS);
+        record.version = seal->relation_count ? TYPED_HELD_VERSION : HELD_VERSION;
+        record_add(&record, "held", ELEMENT_U64, held,
+                   (uint64_t)topology_seal_relations(seal) * HELD_NUMBERS);
     }
     if (seal->is_delta) {
         record.version = seal->relation_count ? TYPED_DELTA_VERSION : DELTA_VERSION;
@@ -74,7 +76,8 @@ static enum error_code read_rows(const struct record_view *view, struct topology
 {
     const void *data = NULL;
     uint64_t count = 0, edges = 0;
-    if (view->version != RELATIONS_VERSION && view->version != TYPED_DELTA_VERSION)
+    if (view->version != RELATIONS_VERSION && view->version != TYPED_DELTA_VERSION &&
+        view->version != TYPED_HELD_VERSION)
         return ERROR_NONE;
     const enum error_code rc =
         record_section_get(view, "relation", ELEMENT_U64, -1, &data, &count, err);
@@ -106,25 +109,27 @@ static enum error_code read_rows(const struct record_view *view, struct topology
     return ERROR_NONE;
 }
 
+/* Reads what the file of a part of a vertex cut holds of each relation. */
 static enum error_code read_held(const struct record_view *view, struct topology_seal *out,
                                  struct error *err)
 {
     const void *data = NULL;
-    if (view->version != HELD_VERSION)
+    const uint32_t relations = topology_seal_relations(out);
+    if (view->version != HELD_VERSION && view->version != TYPED_HELD_VERSION)
         return ERROR_NONE;
-    const enum error_code rc =
-        record_section_get(view, "held", ELEMENT_U64, HELD_NUMBERS, &data, NULL, err);
-    if (rc != ERROR_NONE)
-        return rc;
-    const uint64_t *held = data;
-    if (held[0] > UINT32_MAX || held[0] > held[1])
-        return error_set(err, ERROR_CORRUPT,
-                         "record %s: section held: %" PRIu64 " rows of %" PRIu64
-                         " edges, expected at most one for each edge, below 2^32",
-                         view->key, held[0], held[1]);
-    out->is_held = true;
-    out->held[0] = (struct sealed_held){(uint32_t)held[0], held[1]};
-    return ERROR_NONE;
+    enum error_code rc = record_section_get(view, "held", ELEMENT_U64,
+                                            (int64_t)relations * HELD_NUMBERS, &data, NULL, err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
+        const uint64_t *held = (const uint64_t *)data + (size_t)r * HELD_NUMBERS;
+        if (held[0] > UINT32_MAX || held[0] > held[1])
+            return error_set(err, ERROR_CORRUPT,
+                             "record %s: section held: %" PRIu64 " rows of %" PRIu64
+                             " edges, expected at most one for each edge, below 2^32",
+                             view->key, held[0], held[1]);
+        out->held[r] = (struct sealed_held){(uint32_t)held[0], held[1]};
+    }
+    out->is_held = rc == ERROR_NONE;
+    return rc;
 }
 
 /* Of each relation rows of the part, with some of its edges. */
@@ -160,7 +165,7 @@ enum error_code topology_seal_decode(const struct record_view *view, struct topo
     const void *counts_data = NULL, *file = NULL;
     struct edge_widths width;
     enum error_code rc = record_expect_among(view, RECORD_TOPOLOGY_SEAL, TOPOLOGY_SEAL_VERSION,
-                                             TYPED_DELTA_VERSION, err);
+                                             TYPED_HELD_VERSION, err);
     if (rc == ERROR_NONE)
         rc = record_section_get(view, "counts", ELEMENT_U64, 4, &counts_data, NULL, err);
     if (rc == ERROR_NONE)
@@ -179,9 +184,9 @@ enum error_code topology_seal_decode(const struct record_view *view, struct topo
                                   .file_size = counts[3],
                                   .width = width};
     memcpy(out->file.bytes, file, sizeof out->file.bytes);
-    rc = read_held(view, out, err);
+    rc = read_rows(view, out, err);
     if (rc == ERROR_NONE)
-        rc = read_rows(view, out, err);
+        rc = read_held(view, out, err);
     return rc == ERROR_NONE ? read_delta(view, out, err) : rc;
 }
 

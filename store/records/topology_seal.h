@@ -12,14 +12,14 @@
  *                                each relation; without it there is one, of all nodes and edges
  *             "held"   U64 [2]   in a part of a vertex cut: rows and edges in the file. "counts"
  *                                then counts the edges that end in the part's nodes, in whatever
- *                                part
+ *                                part. In a graph with relations U64 [relations, 2]
  *             "delta"  U64 [2]   in a part of a delta (partition_delta.h): rows and edges in the
  *                                file, which has only the rows that are new or differ from the
  *                                base; "counts" counts all. In a graph with relations U64
  *                                [relations, 2]
  *             "base"   text      with "delta": the id of the base
  *   version   2; 3 with "relation", 4 with "held", 5 with "delta"; a record has one of the three,
- *             or "relation" and "delta", which is version 6
+ *             or "relation" with "delta", which is version 6, or with "held", which is version 7
  *   valid     first node + node count is at most 2^32 - 1; the rows of relations lie in the part
  *             and have all its edges
  *
@@ -63,7 +63,7 @@ struct topology_seal {
     char base[ID_SIZE];
     uint32_t relation_count; /* 0: one, of all nodes and edges */
     struct sealed_rows relation[RELATION_COUNT_MAX];
-    struct sealed_held held[RELATION_COUNT_MAX]; /* in a vertex cut only the first */
+    struct sealed_held held[RELATION_COUNT_MAX];
 };
 
 /* Returns the rows of a relation, which is below topology_seal_relations(). */

@@ -155,19 +155,21 @@ static enum error_code open_held(struct topology_source *source, struct error *e
 static enum error_code open_merged(const struct topology *t, int part, struct error *err)
 {
     struct topology_source *source = &t->source[part];
+    const uint32_t relations = topology_relations(t);
+    struct topology_part *rows = &t->part[(size_t)part * relations];
     struct held_part *held = NULL;
     enum error_code rc = memory_new(&held, (size_t)t->part_count, "the files of a vertex cut", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&source->merged, 1, "the rows of a part", err);
-    for (int p = 0; rc == ERROR_NONE && p < t->part_count; p++) {
+        rc = memory_new(&source->merged, relations, "the rows of a part", err);
+    for (int p = 0; rc == ERROR_NONE && p < t->part_count; p++)
         rc = open_held(&t->source[p], err);
-        held[p].arrays = t->source[p].held;
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++) {
+        for (int p = 0; p < t->part_count; p++)
+            held[p].arrays = &t->source[p].held[r];
+        rc = topology_merge(source->store, held, t->part_count, &rows[r], &source->merged[r], err);
     }
-    if (rc == ERROR_NONE)
-        rc =
-            topology_merge(source->store, held, t->part_count, &t->part[part], source->merged, err);
     if (rc != ERROR_NONE)
-        release_merged(&t->part[part], source);
+        release_merged(rows, source);
     source->is_open = rc == ERROR_NONE;
     memory_free(held);
     return rc;

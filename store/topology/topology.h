@@ -73,10 +73,10 @@ MUST_CHECK enum error_code topology_write_relations(struct store *store, const c
                                                     const struct topology_arrays *relation,
                                                     uint32_t relation_count, struct error *err);
 
-/* The edges that a part of a vertex cut holds, or those of one relation in a part of a delta. All
+/* The edges of one relation that a part of a vertex cut holds, or that a part of a delta has. All
  * are borrowed. */
 struct topology_held {
-    /* nodes of the part: in a vertex cut those whose master is here, else of the target type */
+    /* The nodes of the relation's target type in the part; in a vertex cut their master is here. */
     uint32_t first_node, node_count;
     uint64_t own_edge_count; /* edges that end in these nodes, in whatever part or file they are */
     uint32_t row_count;
@@ -87,11 +87,12 @@ struct topology_held {
     const uint32_t *neighbor;  /* [edge_count], ascending in a row */
     struct edge_columns_view columns;
 };
-/* Writes a part of a vertex cut of a graph without relations. All edges between two nodes are in
- * one part. */
+/* Writes a part of a vertex cut: relation [relation_count], all with the same edge columns. The
+ * edges of a relation between two nodes are in one part. */
 MUST_CHECK enum error_code topology_write_held(struct store *store, const char *partition_id,
-                                               int part, const struct topology_held *held,
-                                               struct error *err);
+                                               int part, uint32_t first_node, uint32_t node_count,
+                                               const struct topology_held *relation,
+                                               uint32_t relation_count, struct error *err);
 
 /* The content of a part's file in a delta: only rows that are new or that differ from `base`. All
  * are borrowed. */

@@ -58,10 +58,10 @@ struct held_part {
     uint32_t row; /* private to the merge: its next row */
 };
 
-/* Merges the rows of `part`, whose nodes and edge count are known, from held [count], and points
- * the part's arrays to them. The caller frees the lists of chunks whether it fails or not. Fails:
- * ERROR_CORRUPT when the parts hold another number of edges; ERROR_NO_SPACE; ERROR_NO_MEMORY;
- * ERROR_IO. */
+/* Merges the rows of a relation in `part`, whose nodes and edge count are known, from held [count],
+ * and points the part's arrays to them. The caller frees the lists of chunks whether it fails or
+ * not. Fails: ERROR_CORRUPT when the parts hold another number of edges; ERROR_NO_SPACE;
+ * ERROR_NO_MEMORY; ERROR_IO. */
 MUST_CHECK enum error_code topology_merge(struct store *store, struct held_part *held, int count,
                                           struct topology_part *part, struct merged_rows *out,
                                           struct error *err);

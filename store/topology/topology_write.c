@@ -297,12 +297,14 @@ static enum error_code write_held(struct store *store, const char *partition_id,
 }
 
 enum error_code topology_write_held(struct store *store, const char *partition_id, int part,
-                                    const struct topology_held *held, struct error *err)
+                                    uint32_t first_node, uint32_t node_count,
+                                    const struct topology_held *relation, uint32_t relation_count,
+                                    struct error *err)
 {
-    const struct topology_other other = {.first_node = held->first_node,
-                                         .node_count = held->node_count,
-                                         .relation = held,
-                                         .relation_count = 1};
+    const struct topology_other other = {.first_node = first_node,
+                                         .node_count = node_count,
+                                         .relation = relation,
+                                         .relation_count = relation_count};
     return write_held(store, partition_id, part, &other, err);
 }
 

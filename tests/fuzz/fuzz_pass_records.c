@@ -6,7 +6,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const names[] = {"version", "shape", "value", "part", "row", "counts", "loss"};
+static const char *const names[] = {"version", "shape",  "value", "part",
+                                    "row",     "counts", "loss",  "type"};
 static volatile uint8_t touched;
 
 static void touch(const void *from, size_t bytes)

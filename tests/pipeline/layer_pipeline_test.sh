@@ -34,6 +34,29 @@ for settings in "train-step.norm=batch train-step.residual=true" "train-step.jum
     same "$settings" "$(run passes$number "$pipeline" "${small[@]}" "${set[@]}" "${layers[@]}" --workers 2)" passes$number kind$number
 done
 
+# A graph with several node types and relations: rows and gradients go from layer to layer type by type.
+papers_graph "$work/papers" 300
+papers_pipeline "$work/papers" 3 2 'missing_features: degree+random' 'random_dim: 6' >"$work/papers.yaml"
+wide=(--set train-step.hidden=16 --set sample.batch_size=20 --set sample.batches_per_round=3)
+number=0
+for settings in "train-step.model=rgcn" "train-step.model=sage train-step.norm=batch train-step.residual=true train-step.projection=relu" \
+    "train-step.model=hgt train-step.gradient=top_k" "train-step.model=sage train-step.jumping_knowledge=cat aggregate.ranges=2" "train-step.model=gcn train-step.relation_aggr=max sample.sampler=ladies"; do
+    set=("${wide[@]}")
+    for setting in $settings; do set+=(--set "$setting"); done
+    number=$((number + 1))
+    run types$number "$work/papers.yaml" "${set[@]}" >"$work/types$number.answer"
+    same "$settings" "$(run typed$number "$work/papers.yaml" "${set[@]}" "${layers[@]}" --workers 2)" typed$number types$number
+done
+last_typed=$(($(json rounds <"$work/types1.answer") - 1))
+for pass in 1 2; do replays typed1 train-step --pass $pass --round $last_typed --slot 1; done
+replays typed1 train-step --round $last_typed --slot 1
+round=$(echo "$work"/typed1/store/run/*)/round/$(printf '%010d' "$last_typed")
+damage "$round"/pass/001/slot/00001/pass_output.record
+rm "$round"/pass/002/slot/00000/pass_gradient.record
+expect 65 '' "$bin/graphmill" verify "$work/typed1" --remove
+same "harm of types" "$(run typed1 "$work/papers.yaml" "${wide[@]}" --set train-step.model=rgcn "${layers[@]}")" typed1 types1
+"$bin/graphmill" verify "$work/typed1" >"$work/verified" || fail "verify after harm of types: $(cat "$work/verified")"
+
 # What is damaged or lost is made again.
 store=$(echo "$work"/layers1/store/run/*)
 damage "$store"/round/0000000001/pass/001/slot/00001/pass_output.record
@@ -66,7 +89,6 @@ refused() { # pattern, setting...
 refused 'aggregate.staleness' aggregate.staleness=1
 refused 'aggregate.staleness' 'aggregate.staleness=up_to 2' checkpoint.every_epochs=2
 refused 'train-step.embedding' train-step.embedding=8
-refused 'ingest.relations' ingest.relations=true
 refused 'ingest.task is link_prediction' ingest.task=link_prediction
 refused 'ingest.task is graph_classification' ingest.task=graph_classification ingest.format=tu ingest.path=nowhere
 refused 'the model has one layer' 'sample.fanouts=[5]'

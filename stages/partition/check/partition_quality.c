@@ -102,41 +102,60 @@ void partition_quality_add(struct partition_quality *quality, const struct part_
                                     relation[r].edge_count);
 }
 
-/* Counts a node at an end of an edge that the part holds. */
+/* Counts a node at an end of an edge of relation `r` that the part holds, if its master is in
+ * another part: once for the part, and once for the relation in it. */
 static void meet_end(struct partition_quality *quality, const struct part_measure *measure,
-                     uint32_t node)
+                     uint32_t r, uint32_t type, uint32_t node)
 {
     struct partition_report *report = &quality->report;
     const uint32_t mark = (uint32_t)measure->part + 1;
-    if (quality->met[node] == mark)
-        return;
-    quality->met[node] = mark;
+    const uint32_t own_mark = (uint32_t)measure->part * report->relation_count + r + 1;
     if (node >= measure->first_node && node - measure->first_node < measure->node_count)
         return;
-    report->part[measure->part].halo++;
-    report->halo_bytes += report->feature_dim * sizeof(float);
+    if (quality->met[node] != mark) {
+        report->part[measure->part].halo++;
+        report->halo_bytes += dataset_type(quality->schema, type).feature_dim * sizeof(float);
+    }
+    quality->met[node] = mark;
+    if (!quality->met_by_relation)
+        return;
+    report->relation[r].halo += quality->met_by_relation[node] != own_mark;
+    quality->met_by_relation[node] = own_mark;
+}
+
+/* Adds the edges of one relation that a part holds. */
+static void add_held(struct partition_quality *quality, const struct part_measure *measure,
+                     const uint32_t *book, uint32_t r, const struct topology_held *held)
+{
+    struct partition_report *report = &quality->report;
+    const struct topology parts = {.part_count = report->part_count, .book = book};
+    const struct relation relation = dataset_relation(quality->schema, r);
+    uint64_t cut = 0;
+    for (uint32_t row = 0; row < held->row_count; row++) {
+        const uint32_t target = held->row_node[row];
+        const int master = topology_part_of(&parts, target);
+        meet_end(quality, measure, r, relation.target_type, target);
+        for (uint64_t e = held->row_start[row]; e < held->row_start[row + 1]; e++) {
+            const uint32_t source = held->neighbor[e];
+            meet_end(quality, measure, r, relation.source_type, source);
+            cut += source < book[master] || source >= book[master + 1];
+        }
+    }
+    report->part[measure->part].edges += held->edge_count;
+    report->part[measure->part].cut_edges += cut;
+    if (report->relation_count) {
+        report->relation[r].edges += held->edge_count;
+        report->relation[r].cut_edges += cut;
+    }
 }
 
 void partition_quality_add_held(struct partition_quality *quality,
                                 const struct part_measure *measure, const uint32_t *book,
-                                const struct topology_held *held)
+                                const struct topology_held *relation)
 {
-    struct partition_report *report = &quality->report;
-    const struct part_figures figures = {
-        .nodes = measure->node_count, .train = measure->train_count, .edges = held->edge_count};
-    const struct topology parts = {.part_count = report->part_count, .book = book};
-    report->part[measure->part] = figures;
-    for (uint32_t row = 0; row < held->row_count; row++) {
-        const uint32_t target = held->row_node[row];
-        const int master = topology_part_of(&parts, target);
-        meet_end(quality, measure, target);
-        for (uint64_t e = held->row_start[row]; e < held->row_start[row + 1]; e++) {
-            const uint32_t source = held->neighbor[e];
-            meet_end(quality, measure, source);
-            if (source < book[master] || source >= book[master + 1])
-                report->part[measure->part].cut_edges++;
-        }
-    }
+    partition_quality_begin(quality, measure);
+    for (uint32_t r = 0; r < dataset_relation_count(quality->schema); r++)
+        add_held(quality, measure, book, r, &relation[r]);
 }
 
 struct balance partition_quality_balance(const uint64_t *value, size_t stride, int count)

@@ -42,12 +42,12 @@ void partition_quality_begin(struct partition_quality *quality, const struct par
 void partition_quality_add_edges(struct partition_quality *quality,
                                  const struct part_measure *measure, uint32_t relation,
                                  const uint32_t *neighbor, uint64_t count);
-/* Does the same for a part of a vertex cut, with the edges that it holds: its halo are the
- * replicas of other parts' nodes, and an edge is cut if its ends have different masters. book
- * [parts + 1]. */
+/* Does the same for a part of a vertex cut, with the edges of each relation that it holds: its halo
+ * are the replicas of other parts' nodes, and an edge is cut if its ends have different masters.
+ * book [parts + 1]. */
 void partition_quality_add_held(struct partition_quality *quality,
                                 const struct part_measure *measure, const uint32_t *book,
-                                const struct topology_held *held);
+                                const struct topology_held *relation);
 /* Computes the report. It is borrowed until release. */
 const struct partition_report *partition_quality_finish(struct partition_quality *quality);
 void partition_quality_release(struct partition_quality *quality);

@@ -149,25 +149,19 @@ static enum error_code write_group(const struct part_writer *writer, struct part
     return work.rc;
 }
 
-/* Writes the edges that a part of a vertex cut holds, and counts the edges that end in its own
- * nodes, in whatever part they are. */
+/* Measures the edges that a part of a vertex cut holds, and writes them. */
 static enum error_code write_held(const struct part_writer *writer, int part,
                                   const struct held_rows *rows, struct partition_quality *quality,
                                   struct error *err)
 {
-    const struct numbering *n = writer->numbering;
     const struct part_measure measure = part_writer_measure(writer, part);
-    struct topology_held held = held_rows_arrays(rows);
     bool stands = false;
-    held.first_node = measure.first_node;
-    held.node_count = measure.node_count;
-    for (uint32_t i = n->book[part]; i < n->book[part + 1]; i++)
-        held.own_edge_count += writer->in_degree[n->to_dataset[i]];
-    partition_quality_add_held(quality, &measure, n->book, &held);
+    partition_quality_add_held(quality, &measure, writer->numbering->book, rows->relation);
     const enum error_code rc = topology_stands(writer, part, &stands, err);
     return rc != ERROR_NONE || stands || writer->only_measures
                ? rc
-               : topology_write_held(writer->store, writer->partition_id, part, &held, err);
+               : topology_write_held(writer->store, writer->partition_id, part, measure.first_node,
+                                     measure.node_count, rows->relation, rows->relation_count, err);
 }
 
 static enum error_code write_vertex_cut(const struct part_writer *writer,
@@ -178,7 +172,7 @@ static enum error_code write_vertex_cut(const struct part_writer *writer,
         .schema = writer->schema,
         .numbering = writer->numbering,
         .edge_part = writer->edge_part,
-        .bare = writer->only_measures,
+        .bare = writer->only_measures && dataset_relation_count(writer->schema) == 1,
         .budget_bytes = writer->budget_bytes,
     };
     enum error_code rc = ERROR_NONE;

@@ -1,7 +1,9 @@
-/* A model trained layer by layer, each from what was carried over from the others and nothing else, gives the bits of the whole. */
+/* A model that is trained layer by layer gives the bits of the whole. Graphs with several types are in
+ * typed/typed_model_test.c. */
 #include "common/math/bf16_product.h"
 #include "common/nn/layer_training.h"
 
+#include "tests/common/nn/layer_chain.h"
 #include "tests/common/nn/model_run.h"
 
 struct trial {
@@ -51,138 +53,12 @@ static void start(struct run *run, const struct trial *trial, const struct sizes
         block_fixture_value_edges(&run->blocks, run->model.hop_count, 3);
 }
 
-/* What one process leaves for another: nothing of it is in the arena in which it was made. */
-static void *carry(const void *from, size_t bytes)
-{
-    return memcpy(memory_alloc(bytes, 1), from, bytes);
-}
-
-struct carried {
-    void *output[LAYER_COUNT_MAX];
-    size_t bytes[LAYER_COUNT_MAX];
-    struct output_gradient gradient[LAYER_COUNT_MAX];
-};
-
-static void carry_output(struct carried *carried, const struct run *run,
-                         const struct model_input *input, int layer, void *output)
-{
-    const enum precision precision = run->model.config.precision;
-    const size_t rows = layer_training_rows(&run->model, layer, input);
-    const size_t stride = precision_stride(precision, model_layer_output_dim(&run->model, layer));
-    carried->bytes[layer] = rows * stride * precision_bytes(precision);
-    if (layer == run->model.config.layer_count - 1)
-        assert_memory_equal(output, run->logits, run->logit_count * sizeof(float));
-    else
-        carried->output[layer] = carry(output, carried->bytes[layer]);
-}
-
-/* What is new of `left` since `before`. */
-static void carry_gradient(struct output_gradient *before, const struct output_gradient *left,
-                           size_t rows, size_t dim)
-{
-    if (left->next != before->next)
-        before->next = carry(left->next, rows * dim * sizeof(float));
-    for (int p = before->parts.count; p < left->parts.count; p++) {
-        const struct gradient_part *part = &left->parts.part[p];
-        float *own = memory_alloc((size_t)part->row_count * dim, sizeof *own);
-        for (uint32_t row = 0; row < part->row_count; row++)
-            memcpy(own + row * dim, part->row + row * part->stride, dim * sizeof *own);
-        before->parts.part[p] = (struct gradient_part){own, dim, part->row_count};
-    }
-    before->parts.count = left->parts.count;
-}
-
-static void release(struct carried *carried, int layer_count)
-{
-    for (int layer = 0; layer < layer_count - 1; layer++) {
-        memory_free(carried->output[layer]);
-        memory_free(carried->gradient[layer].next);
-        for (int p = 0; p < carried->gradient[layer].parts.count; p++)
-            memory_free((void *)carried->gradient[layer].parts.part[p].row);
-    }
-}
-
-/* The outputs that layer `layer` reads, and nothing in the place of the others. */
-static void outputs_below(const struct run *run, const struct carried *carried, int layer,
-                          float *logits, void *output[LAYER_COUNT_MAX])
-{
-    const uint32_t reads = layer_training_reads(&run->model, layer);
-    for (int k = 0; k < LAYER_COUNT_MAX; k++)
-        output[k] = reads >> k & 1 ? carried->output[k] : NULL;
-    if (layer == run->model.config.layer_count - 1)
-        output[layer] = logits;
-}
-
-/* In an arena that holds nothing else. */
-static struct model_trace *forward(struct run *run, const struct model_input *input, int layer,
-                                   struct thread_pool *pool, float *logits,
-                                   const struct carried *carried, void *output[LAYER_COUNT_MAX])
-{
-    struct error err = {0};
-    struct model_trace *trace = NULL;
-    const struct model_workspace workspace = {&run->arena, pool};
-    arena_reset(&run->arena);
-    outputs_below(run, carried, layer, logits, output);
-    assert_ok(layer_training_forward(&run->model, run->value, layer, input, output, &workspace,
-                                     &trace, &err),
-              &err);
-    return trace;
-}
-
-static void go_forth(struct run *run, const struct model_input *input, struct thread_pool *pool,
-                     float *logits, struct carried *carried)
-{
-    for (int layer = 0; layer < run->model.config.layer_count; layer++) {
-        void *output[LAYER_COUNT_MAX];
-        (void)forward(run, input, layer, pool, logits, carried, output);
-        carry_output(carried, run, input, layer, output[layer]);
-    }
-}
-
-static void go_back(struct run *run, const struct model_input *input, struct thread_pool *pool,
-                    float *logits, struct carried *carried, float *gradient)
-{
-    struct error err = {0};
-    const struct model_workspace workspace = {&run->arena, pool};
-    const int last = run->model.config.layer_count - 1;
-    carried->gradient[last].parts =
-        (struct gradient_parts){1,
-                                {{run->slope, model_output_dim(&run->model),
-                                  layer_training_rows(&run->model, last, input)}}};
-    for (int layer = last; layer >= 0; layer--) {
-        struct output_gradient left[LAYER_COUNT_MAX];
-        void *output[LAYER_COUNT_MAX];
-        struct model_trace *trace = forward(run, input, layer, pool, logits, carried, output);
-        if (layer < last)
-            assert_memory_equal(output[layer], carried->output[layer], carried->bytes[layer]);
-        memcpy(left, carried->gradient, sizeof left);
-        assert_ok(
-            layer_training_backward(&run->model, trace, layer, left, &workspace, gradient, &err),
-            &err);
-        for (int k = 0; k < layer; k++)
-            carry_gradient(&carried->gradient[k], &left[k],
-                           layer_training_rows(&run->model, k, input),
-                           model_layer_output_dim(&run->model, k));
-    }
-}
-
-/* run->logits and run->gradient are those of the whole model. */
 static void check_by_layers(struct run *run, const struct random_stream *dropout,
                             struct thread_pool *pool)
 {
     const struct model_input input = {
         .block = run->blocks.block, .rows = run->blocks.input, .dropout = dropout};
-    const size_t bytes = run->model.value_count * sizeof(float);
-    struct carried carried = {0};
-    float *gradient = memory_alloc(1, bytes);
-    float *logits = memory_alloc(run->logit_count, sizeof *logits);
-    memset(gradient, 0xff, bytes); /* what no layer writes is none */
-    go_forth(run, &input, pool, logits, &carried);
-    go_back(run, &input, pool, logits, &carried, gradient);
-    assert_memory_equal(gradient, run->gradient, bytes);
-    release(&carried, run->model.config.layer_count);
-    memory_free(gradient);
-    memory_free(logits);
+    layer_chain_check(&run->model, run->value, &input, run->slope, pool);
 }
 
 static void each_kind_of_model_gives_the_bits_of_the_whole(void **state)
@@ -197,7 +73,6 @@ static void each_kind_of_model_gives_the_bits_of_the_whole(void **state)
             for (int turn = 0; turn < 2; turn++) {
                 struct run run;
                 start(&run, &trials[t], &all_sizes[s]);
-                run_both(&run, turn ? &stream : NULL, NULL);
                 check_by_layers(&run, turn ? &stream : NULL, turn ? pool : NULL);
                 run_end(&run);
             }
@@ -219,7 +94,6 @@ static void inputs_that_are_mostly_zero_or_in_bf16_do_so_too(void **state)
             run_in_bf16(&run);
         else
             thin_out(&run, sizes.input);
-        run_both(&run, &stream, NULL);
         check_by_layers(&run, &stream, NULL);
         run_end(&run);
     }
@@ -264,37 +138,33 @@ static void each_value_is_of_one_layer(void **state)
     }
 }
 
-/* Of forward and backward of one layer, by doing it or by counting. The rows around it are none of its own. */
+/* Returns the bytes that forward and backward of one layer take, by doing them or by counting. The
+ * rows around the layer are none of its own. */
 static size_t bytes_of_layer(struct run *run, int layer, bool counts)
 {
     struct error err = {0};
     struct arena arena = {.counts = counts};
-    struct carried around = {0};
     struct model_trace *trace = NULL;
-    struct output_gradient left[LAYER_COUNT_MAX] = {0};
-    void *output[LAYER_COUNT_MAX] = {NULL};
+    struct layer_output output[LAYER_COUNT_MAX];
     const struct model_workspace workspace = {.arena = &arena};
     const struct model_input input = {.block = run->blocks.block, .rows = run->blocks.input};
-    go_forth(run, &input, NULL, run->logits, &around);
-    outputs_below(run, &around, layer, run->logits, output);
-    const size_t rows = layer_training_rows(&run->model, layer, &input);
+    struct layer_chain around = {
+        .model = &run->model, .value = run->value, .input = &input, .slope = run->slope};
+    chain_begin(&around, NULL);
+    chain_go_forth(&around);
+    chain_outputs_below(&around, layer, output);
+    const size_t rows = chain_rows(&around, layer, 0);
     const size_t dim = model_layer_output_dim(&run->model, layer);
-    float *given = memory_alloc(rows * dim, sizeof *given);
-    memset(given, 0, rows * dim * sizeof *given);
     if (layer < run->model.config.layer_count - 1)
-        left[layer].next = given;
-    else
-        left[layer].parts = (struct gradient_parts){1, {{given, dim, (uint32_t)rows}}};
+        around.left[layer][0].next = memory_alloc(rows * dim, sizeof(float));
     assert_ok(layer_training_forward(&run->model, run->value, layer, &input, output, &workspace,
                                      &trace, &err),
               &err);
-    assert_ok(
-        layer_training_backward(&run->model, trace, layer, left, &workspace, run->gradient, &err),
-        &err);
+    chain_give(&around, trace, layer);
+    assert_ok(layer_training_backward(trace, layer, run->gradient, &err), &err);
     const size_t used = arena.used;
     arena_release(&arena);
-    memory_free(given);
-    release(&around, run->model.config.layer_count);
+    chain_end(&around);
     return used;
 }
 
@@ -329,7 +199,7 @@ static void memory_that_runs_out_is_an_error(void **state)
     int refused = 0;
     for (size_t limit = 1; rc != ERROR_NONE; limit += 4096) {
         struct model_trace *trace = NULL;
-        void *output[LAYER_COUNT_MAX] = {NULL};
+        struct layer_output output[LAYER_COUNT_MAX];
         run.arena.limit = limit;
         arena_reset(&run.arena);
         rc = layer_training_forward(&run.model, run.value, 0, &input, output, &workspace, &trace,

@@ -56,7 +56,7 @@ def arguments():
                         "vertex_cut: GraphSAGE over a vertex cut; stale: GraphSAGE whose rounds start from weights two rounds old; "
                         "stale_up_to: from the newest ones, at most two rounds old, where what comes out must replay from its own records; "
                         "warm: GraphSAGE that begins with the weights of another run; "
-                        "layers: GraphSAGE whose steps are pipelines of layers; ranges: GraphSAGE whose gradients are added up by range, as a tree; subgraphs: GraphSAINT's walks; gradients: their largest numbers alone; times: neighbourhoods in time")
+                        "layers: GraphSAGE whose steps are pipelines of layers; relation_layers: R-GCN with such steps over a vertex cut of three node types; ranges: GraphSAGE whose gradients are added up by range, as a tree; subgraphs: GraphSAINT's walks; gradients: their largest numbers alone; times: neighbourhoods in time")
     parser.add_argument("--place", choices=places.NAMES, default="inside",
                         help="where stores lie (of kills, losses, damage and replays): inside their run's folder; tiered: in two, of which the fast one is lost, "
                         "too; bucket: in SeaweedFS; cluster: in a Redis Cluster")

@@ -51,12 +51,17 @@ INGEST = {
   random_dim: 6
   task: link_prediction
   edge_split: random 80/10/10""",
+    "relation_layers": """  path: {folder}
+  relations: true
+  add_reverse: true
+  missing_features: degree+random
+  random_dim: 6""",
     "embeddings": """  path: {folder}
   relations: true
   add_reverse: true"""}
 MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "stale": "sage", "stale_up_to": "sage", "warm": "sage", "layers": "sage", "vertex_cut": "sage", "gradients": "sage", "times": "sage", "relations": "rgcn",
-         "relation_links": "rgcn", "embeddings": "rgcn"}
-EXAMPLES = {"links": 12, "relation_links": 6, "ranges": 0.5, "layers": 0.5}  # for each training node of the others: so many times as large are its batches
+         "relation_links": "rgcn", "relation_layers": "rgcn", "embeddings": "rgcn"}
+EXAMPLES = {"links": 12, "relation_links": 6, "ranges": 0.5, "layers": 0.5, "relation_layers": 0.5}  # for each training node of the others: so many times as large are its batches
 SAMPLER = {  # where it is not that of all others
     "subgraphs": """  sampler: graphsaint_walk
   walk_length: 2
@@ -70,9 +75,10 @@ LEARNT = {"embeddings": """  embedding: 8
   gradient_kept: 0.05
 """,
     "layers": "  pipeline: layers\n",
+    "relation_layers": "  pipeline: layers\n",
     "warm": "  initial: {folder}/cold\n"}
-METHOD = {"vertex_cut": "two_phase_hdrf"}  # of partition
-SLOTS = {"ranges": 5, "layers": 5}  # where a round has not two
+METHOD = {"vertex_cut": "two_phase_hdrf", "relation_layers": "hdrf"}  # of partition
+SLOTS = {"ranges": 5, "layers": 5, "relation_layers": 5}  # where a round has not two
 AGGREGATE = {"ranges": """aggregate:
   ranges: 3
   fan_in: 2
@@ -175,8 +181,8 @@ class Bench:
 
     def _graph_folder(self, setting):
         folder = os.path.join(self.scratch, f"graph-{setting.name}" if self.graph == "warm" else f"graph-{setting.nodes}")
-        if self.graph in ("relations", "relation_links", "embeddings"):
-            relations.write(folder, setting.nodes, self.graph == "relations")
+        if self.graph in ("relations", "relation_links", "relation_layers", "embeddings"):
+            relations.write(folder, setting.nodes, self.graph in ("relations", "relation_layers"))
         if self.graph == "times":
             times.write(folder, setting.nodes)
         if self.graph == "warm" and not os.path.exists(os.path.join(folder, "cold")):

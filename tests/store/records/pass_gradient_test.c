@@ -21,8 +21,8 @@ static struct pass_gradient gradient_of(const float value[VALUES],
         .value_count = VALUES,
         .value = value,
         .part_count = 2,
-        .part = {{0, FIRST_ROWS, COLUMNS, false, row},
-                 {1, SECOND_ROWS, COLUMNS, true, row + (size_t)FIRST_ROWS * COLUMNS}}};
+        .part = {{0, 0, FIRST_ROWS, COLUMNS, false, row},
+                 {1, 2, SECOND_ROWS, COLUMNS, true, row + (size_t)FIRST_ROWS * COLUMNS}}};
 }
 
 static void what_a_layer_leaves_comes_back(void **state)
@@ -46,6 +46,7 @@ static void what_a_layer_leaves_comes_back(void **state)
     assert_int_equal(read.part_count, 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(read.part[i].layer, put.part[i].layer);
+        assert_int_equal(read.part[i].type, put.part[i].type);
         assert_int_equal(read.part[i].is_next, put.part[i].is_next);
         assert_int_equal(read.part[i].row_count, put.part[i].row_count);
         assert_int_equal(read.part[i].column_count, COLUMNS);
@@ -54,6 +55,22 @@ static void what_a_layer_leaves_comes_back(void **state)
     }
     assert_true(read.has_loss && read.seed_count == 9 && read.correct_count == 5);
     assert_true(read.loss_sum == 2.5);
+    store_release_record(&read.view);
+}
+
+/* A graph with one node type has records without that section, as they were before there were types. */
+static void parts_without_types_are_of_the_first(void **state)
+{
+    struct temp_store *t = *state;
+    const struct key key = key_of_pass();
+    const float value[VALUES] = {0}, row[(FIRST_ROWS + SECOND_ROWS) * COLUMNS] = {0};
+    struct pass_gradient read = {0}, put = gradient_of(value, row);
+    put.part[1].type = 0;
+    assert_ok(pass_gradient_put(t->store, "r", &key, &put, &t->err), &t->err);
+    assert_ok(pass_gradient_get(t->store, "r", &key, &read, &t->err), &t->err);
+    assert_false(record_has(&read.view, "type"));
+    assert_int_equal(read.part_count, 2);
+    assert_true(read.part[0].type == 0 && read.part[1].type == 0);
     store_release_record(&read.view);
 }
 
@@ -92,6 +109,7 @@ static void parts_that_do_not_go_with_the_rows_are_refused(void **state)
                  {{"part", ELEMENT_U32, huge, 4}, "part has 4 numbers"},
                  {{"part", ELEMENT_UNKNOWN, NULL, 0}, "part"},
                  {{"row", ELEMENT_UNKNOWN, NULL, 0}, "row"},
+                 {{"type", ELEMENT_U32, odd, 3}, "type"},
                  {{"version", ELEMENT_UNKNOWN, NULL, 0}, "version"},
                  {{"value", ELEMENT_U32, odd, 3}, "value"}};
     const struct pass_gradient put = gradient_of(value, row);
@@ -110,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_store(what_a_layer_leaves_comes_back),
+        test_with_store(parts_without_types_are_of_the_first),
         test_with_store(a_layer_may_leave_nothing),
         test_with_store(parts_that_do_not_go_with_the_rows_are_refused),
     };

@@ -52,6 +52,20 @@ static enum error_code put_held_seal(struct store *store, struct error *err)
     return topology_seal_put(store, "p", 0, &seal, err);
 }
 
+static enum error_code put_typed_held_seal(struct store *store, struct error *err)
+{
+    static const struct topology_seal seal = {
+        .first_node = 3,
+        .node_count = 4,
+        .edge_count = 9,
+        .width = {{[EDGE_WEIGHT] = 1}},
+        .is_held = true,
+        .relation_count = 2,
+        .relation = {{3, 4, 7}, {5, 2, 2}},
+        .held = {{.rows = 5, .edges = 8}, {.rows = 1, .edges = 3}}};
+    return topology_seal_put(store, "p", 0, &seal, err);
+}
+
 static enum error_code put_typed_delta_seal(struct store *store, struct error *err)
 {
     static const struct topology_seal seal = {.first_node = 3,
@@ -457,6 +471,7 @@ static const struct kind {
     {"d", put_dataset_merge, get_dataset_merge, ""},
     {"p", put_typed_delta, get_partition_delta, ""},
     {"p", put_typed_delta_seal, get_topology_seal, "edge_widths"},
+    {"p", put_typed_held_seal, get_topology_seal, "edge_widths"},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -650,7 +665,8 @@ static void values_of_no_typed_delta_are_refused(void **state)
     static const uint32_t typeless[2] = {0, 4}, odd_bounds[5] = {0, 1, 4, 4, 9},
                           types_fall[6] = {0, 5, 4, 4, 9, 9}, types_end[6] = {0, 1, 3, 4, 9, 9},
                           many_of_types[4] = {0, UINT32_MAX, 0, 0};
-    const uint64_t relation_beyond[4] = {2, 7, 3, 0}, edges_beyond[4] = {2, 7, 1, 3};
+    const uint64_t relation_beyond[4] = {2, 7, 3, 0}, edges_beyond[4] = {2, 7, 1, 3},
+                   rows_beyond[4] = {5, 8, 4, 3};
     const uint64_t more_rows[2] = {8, 7};
     const struct bad_value bad[] = {
         {22, {"added", ELEMENT_U32, many_of_types, 4}},
@@ -661,6 +677,8 @@ static void values_of_no_typed_delta_are_refused(void **state)
         {23, {"delta", ELEMENT_U64, more_rows, 2}},
         {23, {"delta", ELEMENT_U64, relation_beyond, 4}},
         {23, {"delta", ELEMENT_U64, edges_beyond, 4}},
+        {24, {"held", ELEMENT_U64, more_rows, 2}},
+        {24, {"held", ELEMENT_U64, rows_beyond, 4}},
     };
     refuse(*state, bad, sizeof bad / sizeof *bad);
 }

@@ -128,7 +128,8 @@ static void write_held(struct store *store, const char *id, int part, uint64_t m
                                        .row_start = rows.row_start,
                                        .neighbor = rows.neighbor,
                                        .columns = columns_of(&rows)};
-    assert_ok(topology_write_held(store, id, part, &held, err), err);
+    assert_ok(topology_write_held(store, id, part, held.first_node, held.node_count, &held, 1, err),
+              err);
 }
 
 static struct partition_book book_of(const char *id)

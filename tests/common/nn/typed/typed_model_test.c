@@ -8,6 +8,7 @@
 #include "common/nn/typed/relation_input.h"
 #include "common/nn/typed/typed_layer.h"
 
+#include "tests/common/nn/layer_chain.h"
 #include "tests/reference/typed_reference.h"
 #include "tests/support/test.h"
 #include "tests/support/typed_fixture.h"
@@ -502,6 +503,30 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     }
 }
 
+/* More rows than a tile has, and rows of other types than the target's in the last block. */
+static const struct sizes wide = {
+    {{1500, 900, 130}, {1100, 600, 70}, {530, 20, 0}}, {9, 12, 8}, 8, 4, 4};
+
+static void layers_alone_train_to_the_bits_of_the_whole_model(void **state)
+{
+    static const struct sizes *const all[] = {&small, &uneven, &wide};
+    const struct random_stream stream = random_stream_of(9, RANDOM_DROPOUT, 1, 0, 0);
+    struct error err = {0};
+    struct thread_pool *pool = NULL;
+    (void)state;
+    assert_ok(thread_pool_new(3, &pool, &err), &err);
+    for (size_t t = 0; t < TRIAL_COUNT; t++)
+        for (int s = 0; s < 3; s++) {
+            struct run run;
+            start(&run, &trials[t], all[s], 0.4F);
+            const struct model_input input = {
+                .relations = run.blocks.block, .type_rows = run.blocks.rows, .dropout = &stream};
+            layer_chain_check(&run.model, run.value, &input, run.slope, s ? pool : NULL);
+            end(&run);
+        }
+    thread_pool_free(pool);
+}
+
 static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
 {
     (void)state;
@@ -910,6 +935,9 @@ static void what_no_model_can_be_is_refused_by_name(void **state)
     config.layer_count = 1;
     refuse(&config, "no relation leads to type author, so the layer gives no rows of it, and its "
                     "logits are asked for");
+    config.layer[0].kind = LAYER_MLP; /* it could not say how many rows the other type has */
+    refuse(&config, "no layer of the model reads neighbours, so it has no use for relations and "
+                    "for several node types");
     config = config_of(&sage, &small, 0);
     config.types.input_dim[FIELD] = 0;
     refuse(&config, "the input width of field.of is 0");
@@ -960,6 +988,7 @@ int main(void)
         cmocka_unit_test(rows_aggregated_before_change_no_bit),
         cmocka_unit_test(rows_without_edges_may_be_left_out),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(layers_alone_train_to_the_bits_of_the_whole_model),
         cmocka_unit_test(evaluation_gives_the_bits_of_training_without_dropout),
         cmocka_unit_test(layer_by_layer_and_type_by_type_it_is_the_same_model),
         cmocka_unit_test(rows_of_all_types_are_those_of_each_one_behind_the_other),

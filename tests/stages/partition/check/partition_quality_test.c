@@ -291,6 +291,102 @@ static void figures_of_random_graphs_with_relations_agree_with_tables(void **sta
     assert_true(cut > 0 && without_edges > 0); /* the drawn graphs cover these cases */
 }
 
+/* Edge e of relation r is in this part of a vertex cut. */
+static int holder_of(const struct random_case *c, uint32_t r, uint32_t e)
+{
+    return (int)((e * 7 + r * 3) % (uint32_t)c->part_count);
+}
+
+/* Rows of the nodes of `part` and all others, by looking at every edge for every node. */
+static struct topology_held held_of(const struct random_case *c, int part, uint32_t r,
+                                    uint32_t *row_node, uint64_t *row_start, uint32_t *neighbor)
+{
+    uint32_t rows = 0;
+    uint64_t at = 0;
+    row_start[0] = 0;
+    for (uint32_t v = 0; v < c->schema.node_count; v++) {
+        for (uint32_t e = 0; e < c->edge_count[r]; e++)
+            if (c->target[r][e] == v && holder_of(c, r, e) == part)
+                neighbor[at++] = c->source[r][e];
+        if (at == row_start[rows])
+            continue;
+        row_node[rows++] = v;
+        row_start[rows] = at;
+    }
+    return (struct topology_held){.row_count = rows,
+                                  .edge_count = at,
+                                  .row_node = row_node,
+                                  .row_start = row_start,
+                                  .neighbor = neighbor};
+}
+
+static void measure_cut(const struct random_case *c, struct partition_quality *quality)
+{
+    static uint32_t row_node[RELATIONS][NODES_MOST + 1], neighbor[RELATIONS][EDGES_MOST];
+    static uint64_t row_start[RELATIONS][NODES_MOST + 2];
+    struct error err = {0};
+    assert_ok(partition_quality_init(quality, "p-1", &c->schema, c->part_count, &err), &err);
+    for (int p = 0; p < c->part_count; p++) {
+        struct topology_held held[RELATIONS];
+        for (uint32_t r = 0; r < RELATIONS; r++)
+            held[r] = held_of(c, p, r, row_node[r], row_start[r], neighbor[r]);
+        const struct part_measure of = {p, c->book[p], c->book[p + 1] - c->book[p], (uint64_t)p};
+        partition_quality_add_held(quality, &of, c->book, held);
+    }
+}
+
+static void assert_figures_of_cut(const struct random_case *c,
+                                  const struct partition_report *report)
+{
+    bool copy[PARTS_MOST][NODES_MOST + 1] = {0};
+    uint64_t copies = 0, bytes = 0;
+    for (uint32_t r = 0; r < RELATIONS; r++) {
+        bool seen[PARTS_MOST][NODES_MOST + 1] = {0};
+        uint64_t cut = 0, halo = 0;
+        for (uint32_t e = 0; e < c->edge_count[r]; e++) {
+            const int p = holder_of(c, r, e);
+            const uint32_t end[] = {c->source[r][e], c->target[r][e]};
+            cut += case_part_of(c, end[0]) != case_part_of(c, end[1]);
+            for (int i = 0; i < 2; i++) {
+                if (case_part_of(c, end[i]) == p)
+                    continue;
+                halo += !seen[p][end[i]];
+                seen[p][end[i]] = copy[p][end[i]] = true;
+            }
+        }
+        assert_int_equal(report->relation[r].edges, c->edge_count[r]);
+        assert_int_equal(report->relation[r].cut_edges, cut);
+        assert_int_equal(report->relation[r].halo, halo);
+    }
+    for (int p = 0; p < c->part_count; p++)
+        for (uint32_t v = 0; v < c->schema.node_count; v++) {
+            copies += copy[p][v];
+            bytes += copy[p][v] ? (v < c->schema.node_count / 2 ? 3 : 5) * sizeof(float) : 0;
+        }
+    assert_int_equal(report->halo, copies);
+    assert_int_equal(report->halo_bytes, bytes);
+}
+
+static void replicas_of_each_relation_of_a_vertex_cut_agree_with_tables(void **state)
+{
+    (void)state;
+    uint64_t copies = 0;
+    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+        static struct random_case c;
+        struct partition_quality quality;
+        draw_case(seed, &c);
+        for (uint32_t r = 0; r < RELATIONS; r++) /* all relations end in type 0 */
+            for (uint32_t e = 0; e < c.edge_count[r]; e++)
+                c.target[r][e] %= c.schema.node_count / 2;
+        measure_cut(&c, &quality);
+        const struct partition_report *report = partition_quality_finish(&quality);
+        assert_figures_of_cut(&c, report);
+        copies += report->halo;
+        partition_quality_release(&quality);
+    }
+    assert_true(copies > 0);
+}
+
 static void one_part_has_no_cut_and_no_halo(void **state)
 {
     (void)state;
@@ -318,6 +414,7 @@ int main(void)
         cmocka_unit_test(figures_agree_with_a_count_by_hand),
         cmocka_unit_test(figures_of_a_vertex_cut_agree_with_a_count_by_hand),
         cmocka_unit_test(figures_of_random_graphs_with_relations_agree_with_tables),
+        cmocka_unit_test(replicas_of_each_relation_of_a_vertex_cut_agree_with_tables),
         cmocka_unit_test(one_part_has_no_cut_and_no_halo),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
