@@ -80,7 +80,7 @@ struct section_number {
 
 /* Numbers that a record borrows until it is stored. */
 struct section_scratch {
-    uint64_t word[96];
+    uint64_t word[192];
     size_t used;
 };
 /* Returns room for `size` bytes, of those that are left. */
