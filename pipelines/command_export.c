@@ -1,9 +1,9 @@
 /*
- * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the embeddings,
- * logits, features or learnable embeddings of all nodes as arrays or by id, all that a training step saw and made, graph and
- * partition as DGL's distributed tools and GraphBolt read them, the partition's report as JSON, what was read of each node, what each part
- * held and waited for, metrics as lines of JSON and as
- * events of TensorBoard.
+ * export - converts the data of a run to formats of other tools: the model as safetensors for PyG
+ * or DGL; embeddings, logits, features or learnable embeddings of all nodes as arrays or by id; the
+ * data of one training step; graph and partition for DGL's distributed tools and GraphBolt; the
+ * partition's report as JSON; the reads of each node; size and waiting times of each part; metrics
+ * as lines of JSON and as events of TensorBoard.
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -33,9 +33,9 @@ struct export_options {
     const char *what, *flavor, *output, *form, *weights, *run, *store, *type;
     int64_t round, slot;
     bool force, json, times;
-    bool is_csv;                /* rows, with ids */
-    bool is_answered;           /* what was exported went to stdout */
-    struct load_figures *loads; /* of loads: what the answer says beside */
+    bool is_csv;                /* text rows, with ids */
+    bool is_answered;           /* stdout has the export, so no answer is printed there */
+    struct load_figures *loads; /* of the thing `loads`: figures for the answer */
 };
 
 /* clang-format off */
@@ -193,7 +193,7 @@ static enum error_code write_step(const struct run_folder *folder,
     return export_step(folder, options->round, (int32_t)options->slot, options->output, err);
 }
 
-/* All lines of metrics that the run has. */
+/* Reads all lines of metrics that the run has. */
 static enum error_code read_metrics(const struct run_folder *folder, char **text, size_t *size,
                                     struct error *err)
 {
@@ -235,7 +235,7 @@ static enum error_code write_tensorboard(const struct run_folder *folder,
 
 static const struct exported {
     const char *what, *output;
-    const char *csv; /* the file of --form csv; NULL: there is none */
+    const char *csv; /* name of the file with --form csv; NULL: it has no such form */
     bool is_folder;
     enum error_code (*write)(const struct run_folder *folder, const struct export_options *options,
                              struct error *err);
@@ -256,7 +256,7 @@ static const struct exported {
     {"tensorboard", "events.out.tfevents.0.graphmill", NULL, false, write_tensorboard},
 };
 
-/* What --form says or leaves open. */
+/* Chooses the form from --form, or from the name of the file. */
 static enum error_code choose_form(const struct exported *thing, struct export_options *options,
                                    struct error *err)
 {

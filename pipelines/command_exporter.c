@@ -1,5 +1,6 @@
 /*
- * exporter - where a run stands, for Prometheus: by HTTP, or as a file for node_exporter's textfile collector.
+ * exporter - publishes the status of a run for Prometheus, over HTTP or as a file for
+ * node_exporter's textfile collector.
  */
 #include "common/base/clock.h"
 #include "common/base/file.h"
@@ -43,16 +44,16 @@ static const struct option_spec option_table[] = {
 };
 /* clang-format on */
 
-struct exporter { /* one process */
+struct exporter { /* the state of the process */
     const struct exporter_options *options;
     const char *path;
-    struct pipeline_settings settings; /* of --pipeline */
-    struct metrics_label label;        /* its name is NULL without --label */
+    struct pipeline_settings settings; /* of the file in --pipeline */
+    struct metrics_label label;        /* the name is NULL without --label */
     char label_name[LABEL_SIZE];
     bool finished;
 };
 
-/* The run of the pipeline file; as long as nobody has started it the folder is bound to none. */
+/* Opens the run of the pipeline file. As long as nobody has started it, no run is bound. */
 static enum error_code open_pipeline(const struct exporter *exporter, struct run_folder *folder,
                                      struct error *err)
 {
@@ -67,7 +68,7 @@ static enum error_code open_pipeline(const struct exporter *exporter, struct run
     return rc == ERROR_NONE ? run_folder_bind(folder, run_id, err) : rc;
 }
 
-/* The folder is opened each time: a run may be started in it meanwhile. */
+/* Makes the text. It opens the folder each time, because a run may have been started since. */
 static enum error_code make_text(void *context, char **text, size_t *size, struct error *err)
 {
     struct exporter *exporter = context;
@@ -88,7 +89,7 @@ static enum error_code make_text(void *context, char **text, size_t *size, struc
     return rc;
 }
 
-/* "127.0.0.1:9464", "[::1]:9464" */
+/* Splits "127.0.0.1:9464" or "[::1]:9464". */
 static enum error_code split_address(const char *text, char host[HOST_SIZE], uint16_t *port,
                                      struct error *err)
 {
@@ -145,7 +146,8 @@ static enum error_code write_file(struct exporter *exporter, struct error *err)
     return rc;
 }
 
-/* What fails once may work the next time, while a run is being made. */
+/* Writes the file again and again. A failure is only logged, because the next attempt may succeed,
+ * for instance while a run is being started. */
 static enum error_code write_files(struct exporter *exporter, struct error *err)
 {
     enum error_code rc = exporter->options->force
@@ -165,7 +167,7 @@ static enum error_code write_files(struct exporter *exporter, struct error *err)
     return rc;
 }
 
-/* "render=my-49cfabd4" */
+/* Parses a label such as "render=my-49cfabd4". */
 static enum error_code take_label(struct exporter *exporter, struct error *err)
 {
     const char *text = exporter->options->label;
@@ -212,7 +214,7 @@ enum error_code command_exporter(int argc, char **argv, struct error *err)
         rc = error_set(err, ERROR_USAGE, "graphmill exporter takes one run's folder");
     if (rc != ERROR_NONE)
         return rc;
-    static struct exporter exporter; /* settings are large for a stack */
+    static struct exporter exporter; /* the settings are too large for a stack */
     exporter = (struct exporter){.options = &options, .path = rest.item[0]};
     rc = take_label(&exporter, err);
     if (rc == ERROR_NONE)

@@ -1,10 +1,13 @@
 /*
- * partition - ingest and partition alone; or, to choose a method by, all methods on the same dataset.
+ * partition - runs only ingest and partition; or tries all methods on the same dataset, to choose
+ * one.
  *
- *   pipeline file ─> ingest ─> a trial of each method (stages/partition/partition_trial.h) ─> a line each
+ *   pipeline file ─> ingest ─> a trial of each method (stages/partition/partition_trial.h)
+ *                              ─> one line for each method
  *
- * A trial stores nothing, and each is a process of its own, so that times and memory are the method's. One that fails for want
- * of memory, or by what it reads, is told in its line.
+ * A trial stores nothing. Each trial is a process of its own, so that time and memory are those of
+ * the method. A trial that fails, for lack of memory or because of its input, has the reason in its
+ * line.
  */
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -127,7 +130,7 @@ static enum error_code run_trial(struct comparison *c, struct method_trial *tria
     const char *loads = c->options.run.settings.partition.loads;
     struct option_list extra = {.count = 4, .item = {"--set", set, "--trial", path}};
     (void)snprintf(set, sizeof set, "partition.method=%s", trial->name);
-    if (loads[0]) { /* all are measured by them */
+    if (loads[0]) { /* all methods are measured by the loads */
         extra.item[extra.count++] = "--trial-loads";
         extra.item[extra.count++] = loads;
     }
@@ -149,7 +152,7 @@ static enum error_code run_trial(struct comparison *c, struct method_trial *tria
     return ERROR_NONE;
 }
 
-/* With measured loads each method that can go by them is tried without and with them. */
+/* With measured loads, each method that can use them is tried without and with them. */
 static void add_loads(struct comparison *c)
 {
     struct method_trial *trial = c->trial;

@@ -1,7 +1,9 @@
 /*
- * predict - answers from a finished run: `predict links` scores pairs of nodes, or finds the best partners of some.
+ * predict - answers from a finished run: `predict links` scores pairs of nodes, or finds the best
+ * partners of given nodes.
  *
- *   pairs or nodes, by their ids ─> link_questions ─> link_scorer (rows of the last layer, decoder) ─> a line each
+ *   pairs or nodes, by their ids ─> link_questions ─> link_scorer (last layer's rows, decoder)
+ *                                                    ─> one line each
  */
 #include "common/base/host.h"
 #include "common/base/memory.h"
@@ -46,14 +48,14 @@ static const struct option_spec option_table[] = {
 };
 /* clang-format on */
 
-struct prediction { /* one command */
+struct prediction { /* the state of one command */
     struct predict_options options;
     enum pair_end end;
     struct run_folder folder;
     struct link_questions questions;
     struct link_scorer scorer;
     struct node_ids ids; /* without arrays: 0 .. N-1 */
-    char *field;         /* room for an id in a table */
+    char *field;         /* buffer for an id in a table */
     size_t field_capacity;
     FILE *out;
 };
@@ -121,7 +123,7 @@ static enum error_code print_node(struct prediction *p, uint32_t node, char behi
     return ERROR_NONE;
 }
 
-/* source,target[,type], */
+/* Prints "source,target[,type],". */
 static enum error_code print_link(struct prediction *p, uint32_t source, uint32_t target,
                                   uint16_t type, struct error *err)
 {
@@ -178,7 +180,8 @@ static enum error_code print_partners(struct prediction *p, const struct asked_l
     return rc;
 }
 
-/* Of nodes as many at once as the lists of their partners have room. */
+/* Returns how many questions are answered at once: for nodes, as many as the lists of their
+ * partners have room for. */
 static size_t links_at_once(const struct prediction *p)
 {
     const uint64_t list = (uint64_t)p->options.best * sizeof(struct link_partner);

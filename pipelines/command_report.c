@@ -1,5 +1,5 @@
 /*
- * report - a run, or several beside each other, as one page of HTML.
+ * report - writes one HTML page about a run, or about several next to each other.
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -63,7 +63,8 @@ static enum error_code write_to(const struct report_options *options, const char
                                 struct report_run *const *run, int count, struct error *err)
 {
     struct export_target target = {0};
-    const bool in_run = !options->output && strchr(path, '/'); /* as target_of(): the run's own */
+    /* as in target_of(): the page of the run's own folder */
+    const bool in_run = !options->output && strchr(path, '/');
     enum error_code rc =
         export_target_open(&target, path, options->force || in_run, REPORT_PAGE_MARK, err);
     if (rc != ERROR_NONE)
@@ -83,7 +84,7 @@ struct ranked_class {
     struct class_score score;
 };
 
-/* Undefined ones last. */
+/* Compares by F1; undefined values come last. */
 static int compare_f1(const void *a, const void *b)
 {
     const struct ranked_class *x = a, *y = b;

@@ -1,6 +1,7 @@
 /*
- * scale - more or fewer workers of a stage while its run goes on: the driver of a local run is asked, and for a run on
- * Kubernetes the patch is printed. Nothing of the result depends on how many there are.
+ * scale - changes the number of workers of a stage while its run goes on. It asks the driver of a
+ * local run; for a run on Kubernetes it prints the patch. No result depends on the number of
+ * workers.
  */
 #include "common/base/clock.h"
 #include "common/base/options.h"
@@ -46,7 +47,7 @@ static void print_help(void)
 
 struct scale_words {
     const char *run;
-    int stage; /* in stage_loop */
+    int stage; /* index in stage_loop */
     int64_t workers;
 };
 
@@ -100,7 +101,8 @@ static enum error_code read_words(const struct option_list *rest, bool has_run, 
 
 /* --- on Kubernetes --- */
 
-/* Of an Indexed Job both numbers change together, or the patch is refused. */
+/* Prints the patch. The two numbers of an Indexed Job must change together, or Kubernetes refuses
+ * the patch. */
 static enum error_code print_patch(const struct scale_words *words, const char *run,
                                    const char *namespace, struct error *err)
 {
