@@ -1,4 +1,4 @@
-/* A mini-batch of a graph with relations as arrays (export_arrays.h). */
+/* Exports a mini-batch of a graph with relations as arrays (export_arrays.h). */
 #include "common/base/memory.h"
 #include "pipelines/export/step_export.h"
 #include "store/versions/merged_parts.h"
@@ -91,7 +91,7 @@ static enum error_code add_relation(struct step_export *step, uint32_t relation,
         }
     step_export_add(step, SAFETENSORS_I64, name_of(name, "mini_batch.edge_index.%u", relation), 2,
                     edges, edge);
-    step->tensor[step->count - 1].dim_count = 2; /* also when there is no edge */
+    step->tensor[step->count - 1].dim_count = 2; /* two dimensions even without edges */
     if (batch->columns.width.of[EDGE_WEIGHT])
         step_export_add(step, SAFETENSORS_F32, name_of(name, "mini_batch.weight.%u", relation),
                         edges, 0, (const float *)batch->columns.data[EDGE_WEIGHT] + first);
