@@ -23,10 +23,9 @@ struct crew_growth { /* initialised by crew_growth_begin() */
     const struct run_folder *folder; /* borrowed */
     bool quiet;
     int64_t look_ms;
-    int64_t
-        /* units that aggregate had done at the last look; -1: no look since the number of workers
-         * changed */
-        units;
+    /* units that aggregate had done at the last look; -1: no look since the number of workers
+     * changed */
+    int64_t units;
     int64_t from_ms; /* when the measurement began; 0: it begins at the end of the next round */
     int64_t from_units;
 };

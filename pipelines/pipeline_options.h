@@ -25,9 +25,8 @@ struct pipeline_options {
     int workers_most;            /* for each stage */
     struct memory_shares shares; /* of the memory, for that many workers */
     bool json, quiet, dry_run, debug;
-    bool
-        /* not an option: this run does not become the newest one of its folder (run_binding.h) */
-        is_aside;
+    /* not an option: this run does not become the newest one of its folder (run_binding.h) */
+    bool is_aside;
     const char *file; /* the pipeline file */
     struct pipeline_settings settings;
 };

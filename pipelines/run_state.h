@@ -28,9 +28,8 @@ struct run_state {
     char stage[32]; /* "ingest", "partition" or "training" */
     char host[64];
     int64_t pid; /* process id of the driver */
-    int64_t
-        /* from the start of the stage until now or its end; -1: killed at an unknown time */
-        seconds;
+    /* from the start of the stage until now or its end; -1: killed at an unknown time */
+    int64_t seconds;
     enum run_outcome outcome;
     char message[768];  /* why it failed, or "" */
     char progress[256]; /* the last line of the stage's log, or "" */

@@ -59,9 +59,8 @@ struct crew_member {
     uint64_t log_start; /* size of its log at its last start */
     pid_t pid;          /* 0: not running */
     bool finished;
-    bool
-        /* it ended, or was not started, without being asked to end: the next start is a restart */
-        failed;
+    /* it ended, or was not started, without being asked to end: the next start is a restart */
+    bool failed;
     bool is_leaving;         /* removed: it is not started again */
     bool is_renewed;         /* asked to end, so that it starts again with another share */
     struct crew_share share; /* the share that it was started with */

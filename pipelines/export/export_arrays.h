@@ -16,10 +16,9 @@
 
 struct array_target { /* the file */
     const char *path;
-    bool
-        /* text, with the ids of the input in the first column (row_table.h); otherwise an .npy
-         * file */
-        is_csv;
+    /* text, with the ids of the input in the first column (row_table.h); otherwise an .npy
+     * file */
+    bool is_csv;
 };
 
 /* Exports the outputs of the last layer, from which predictions.csv was made: float32 [nodes,

@@ -44,10 +44,9 @@ struct render_run {
     char variable[RENDER_VARIABLE_MAX]
                  [RENDER_VARIABLE_SIZE]; /* environment variables that the pipeline file uses */
     int variable_count;
-    int64_t port
-        /* ports that its Pods reach, besides that of Redis; none: the common network policy is
-         * enough */
-        [RENDER_PORT_MAX];
+    /* ports that its Pods reach, besides that of Redis; none: the common network policy is
+     * enough */
+    int64_t port[RENDER_PORT_MAX];
     int port_count;
     int64_t workers, ranges;
     struct render_stage stage[STAGE_COUNT]; /* in the order of stage_list */

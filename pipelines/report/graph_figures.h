@@ -16,9 +16,8 @@
 enum { DEGREE_BINS = 34, CUT_PARTS_MAX = 64 };
 
 struct graph_figures { /* {0} is empty */
-    uint64_t nodes_of_degree
-        /* nodes of in-degree 0, 1, 2..3, 4..7 and so on, over all relations together */
-        [DEGREE_BINS];
+    /* nodes of in-degree 0, 1, 2..3, 4..7 and so on, over all relations together */
+    uint64_t nodes_of_degree[DEGREE_BINS];
     uint64_t nodes, edges, largest_degree;
     double *cut;   /* [cut_parts, cut_parts]: edges from part j to part i; owned */
     int cut_parts; /* 0: there are more than CUT_PARTS_MAX parts */
