@@ -8,16 +8,16 @@
 
 enum { MAGIC_SIZE_MAX = 20, ZIP_NAME_AT = 30, SHOWN_PATH_MAX = 200 };
 
-/* A kind is told by bytes that stand at a place, by a test, or by both. */
+/* A kind is recognised by bytes at an offset, by a test, or by both. */
 struct row {
     struct kind_of_file kind;
-    size_t at;         /* where the bytes stand */
-    size_t magic_size; /* 0: a test alone */
+    size_t at;         /* offset of the bytes */
+    size_t magic_size; /* 0: only the test counts */
     char magic[MAGIC_SIZE_MAX];
-    bool (*test)(const char *data, size_t size); /* NULL: the bytes alone */
+    bool (*test)(const char *data, size_t size); /* NULL: only the bytes count */
 };
 
-/* Whether the first member of a zip archive has such a name, or a name that ends so. */
+/* Returns whether the name of the first member of a zip archive is `part`, or ends in it. */
 static bool zip_begins_with(const char *data, size_t size, const char *part)
 {
     const size_t length = strlen(part);
@@ -44,8 +44,8 @@ static bool is_excel_zip(const char *data, size_t size)
     return zip_begins_with(data, size, "[Content_Types].xml") || zip_begins_with(data, size, "xl/");
 }
 
-/* Bytes that no text has: a name that begins a table may look like the magic of some of these
- * kinds. */
+/* Returns whether there are bytes that no text has. A name at the start of a table may look like
+ * the magic of some of these kinds. */
 static bool is_binary(const char *data, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -85,7 +85,7 @@ static bool is_pickle(const char *data, size_t size)
 
 /* clang-format off */
 static const struct row rows[] = {
-    /* packed, and not by gzip or zstd */
+    /* compressed, but not by gzip or zstd */
     {{"a bzip2 file", NULL, UNPACK("bzip2 -dk FILE"), false}, 0, MAGIC("BZh"), is_bzip2},
     {{"an xz file", NULL, UNPACK("xz -dk FILE"), false}, 0, MAGIC("\xfd""7zXZ\0"), NULL},
     {{"an lzma file", NULL, UNPACK("xz -dk --format=lzma FILE"), false}, 0, MAGIC("\x5d\0\0"), NULL},
@@ -102,7 +102,7 @@ static const struct row rows[] = {
     {{"an archive of NumPy arrays (npz)", "npz", "python3 -c \"import numpy; a = numpy.load('FILE'); numpy.savetxt('FILE.csv', a[a.files[0]], '%g', ',')\" makes a table of its first array", false}, 0, MAGIC("PK\003\004"), is_npz},
     {{"a zip archive", NULL, UNPACK("unzip FILE"), false}, 0, MAGIC("PK\003\004"), NULL},
     {{"an empty zip archive", NULL, "name a file of text", false}, 0, MAGIC("PK\005\006"), NULL},
-    /* arrays and tables that are no text */
+    /* arrays and tables that are not text */
     {{"a NumPy array (npy)", NULL, "as features its name ends in .npy; edges are edges.npy beside meta.json in a folder (format folder)", false}, 0, MAGIC("\223NUMPY"), NULL},
     {{"a Parquet file", NULL, PANDAS("read_parquet"), false}, 0, MAGIC("PAR1"), is_binary},
     {{"an Arrow file (Feather)", NULL, PANDAS("read_feather"), false}, 0, MAGIC("ARROW1"), is_binary},
@@ -122,7 +122,7 @@ static const struct row rows[] = {
     {{"a pickle of Python", NULL, "no code of a pickle is run here: pandas.read_pickle('FILE').to_csv('FILE.csv', index=False) makes a table of a data frame, networkx.write_graphml(pickle.load(open('FILE', 'rb')), 'FILE.graphml') GraphML of a networkx graph", false}, 0, NO_MAGIC, text_is_old_pickle},
     {{"a PDF document", NULL, "name a file of text", false}, 0, MAGIC("%PDF-"), NULL},
     {{"text in UTF-16", NULL, "iconv -f UTF-16 -t UTF-8 FILE > FILE.csv makes UTF-8 of it", false}, 0, NO_MAGIC, text_is_utf16},
-    /* text that is no table */
+    /* text that is not a table */
     {{"a MatrixMarket file", "matrix_market", "python3 -c \"import scipy.io, numpy; numpy.savetxt('FILE.csv', scipy.io.mmread('FILE').toarray(), '%g', ',')\" makes a table of it", true}, 0, MAGIC("%%MatrixMarket"), NULL},
     {{"GraphML", "graphml", "python3 -c \"import networkx as nx; nx.write_edgelist(nx.read_graphml('FILE'), 'FILE.csv', ',', False)\" makes a table of its edges", false}, 0, NO_MAGIC, text_is_graphml},
     {{"GEXF", NULL, NETWORKX("read_gexf"), false}, 0, NO_MAGIC, text_is_gexf},
@@ -192,8 +192,8 @@ enum error_code file_kind_peek(const char *path, const void *data, size_t size, 
     return rc;
 }
 
-/* Writes `text` into `out` [limit] with the path in the place of FILE, as far as it fits. A long
- * path stays FILE. */
+/* Writes `text` into `out` [limit] with the path in place of FILE. If the path is too long, FILE
+ * stays. */
 static void name_file(const char *text, const char *path, char *out, size_t limit)
 {
     static const char word[] = "FILE";
