@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# With 80 to 400 MB of addresses (ulimit -v) every program ends with what it was asked for or with 71 and a line that
-# says so: never by a signal, never as a bug, and it ends. RocksDB throws and OpenBLAS spins where they get no thread.
+# With 80 to 400 MB of addresses (ulimit -v) every program ends either successfully or with status
+# 71 and a line that says why: never by a signal, never as a bug, never hanging. RocksDB throws, and
+# OpenBLAS spins, if they get no thread.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 not_sanitized 'a sanitizer reserves terabytes of addresses'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A worker whose host fails it (74: a disk; 71: memory) is started again after a pause and says why, and the run ends as
-# in peace, whether the trouble passes or others carry on; one that says that the data is bad (65) ends it at once, with
-# its sentence and the log.
+# A worker whose host fails (74: a disk; 71: memory) is started again after a pause and logs why.
+# The run ends like an undisturbed one, whether the problem passes or other workers continue. A
+# worker that reports bad data (65) ends the run at once, with its sentence and its log.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 settings=(--set ingest.nodes=5000 --set epochs=40)

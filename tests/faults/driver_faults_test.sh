@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The driver killed: nothing it started lives on, not even a stopped worker, and the same command goes on. Its Redis
-# stopped: it is replaced and the run ends well. The driver stopped and continued: nothing happens.
+# The driver is killed: nothing that it started survives, not even a suspended worker, and the same
+# command resumes. Its Redis is suspended: it is replaced, and the run ends well. The driver is
+# suspended and continued: nothing happens.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 settings=(--set ingest.nodes=20000 --set epochs=60)
@@ -41,7 +42,7 @@ sleep 1
 kill -CONT $driver
 ends_in_peace stopped
 
-# A worker that is stopped for good is replaced.
+# A worker that is suspended for ever is replaced.
 begin hung
 victim=$(ps -o pid= -o args= --ppid $driver | awk '$2 ~ /graphmill-train-step$/ {print $1}')
 kill -STOP "$victim"

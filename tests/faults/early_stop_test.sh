@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# SIGTERM 0 to 200 ms after its start ends the driver and each stage program with 75, never by the signal and never
-# with 0 unless it is done, within a second (5 on a busy machine), and leaves no child behind. Programs are started with
-# the signal held back, as the driver starts them; what a shell starts can still be ended by it in the milliseconds
-# that the dynamic loader takes.
+# SIGTERM 0 to 200 ms after the start ends the driver and each stage program with status 75, never
+# by the signal, and never with 0 unless the work is done, within a second (5 on a busy machine),
+# and leaves no child behind. Programs are started with the signal blocked, as the driver starts
+# them; a program started by a shell can still be killed by it in the milliseconds of the dynamic
+# loader.
 #
-# FAULTS=large: 100 starts of each, else 8.
+# FAULTS=large: 100 starts of each, otherwise 8.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 starts=8

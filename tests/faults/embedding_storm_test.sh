@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Training with learnable embeddings, while workers of all stages are killed or stopped for a while at random, with rows in
-# memory and on disk: outputs are those of an undisturbed run, byte for byte.
+# Trains with learnable embeddings while workers of all stages are killed or suspended at random,
+# with rows in memory and on disk: the outputs equal those of an undisturbed run, byte for byte.
 #
-# FAULTS=large: 300 kills and stops; else 30. SEED=n repeats a storm.
+# FAULTS=large: 300 kills and stops, otherwise 30. SEED=n repeats a storm.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 settings=(--set ingest.nodes=1500 --set epochs=30 --set partition.parts=3 --set sample.batch_size=100 --set train-step.hidden=16

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Inference of a trained run, again and again: with one to four workers, with little memory, and with workers that are
-# killed or stopped for a while at random. Every output file is the same each time, byte for byte.
+# Runs the inference of a trained run repeatedly: with one to four workers, with little memory, and
+# with workers that are killed or suspended at random. Every output file is the same each time, byte
+# for byte.
 #
-# FAULTS=large: 200 kills and stops; else 16. SEED=n repeats a storm.
+# FAULTS=large: 200 kills and stops, otherwise 16. SEED=n repeats a storm.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 settings=(--set ingest.nodes=12000 --set epochs=2 --set partition.parts=8 --set sample.fanouts=5,5,5 --set train-step.hidden=64)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# --memory is obeyed: train-step and infer finish within their budget plus what any such program takes (code, RocksDB,
-# its share of Redis), with rows in the budget and out of it, sample with and without a copy of the topology, and the
-# weights and outputs are the same. In a memory cgroup where one can be made, else by the peak that the kernel keeps of the process,
-# which has the pages of mapped files in it too.
+# --memory is obeyed: train-step and infer stay within their budget plus what any such program needs
+# (code, RocksDB, its share of Redis), with rows that fit the budget and rows that do not, sample
+# with and without a copy of the topology, and weights and outputs are the same. It measures in a
+# memory cgroup if one can be made, otherwise by the peak of the process in the kernel, which
+# includes the pages of mapped files.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 beside_mb=64
 not_sanitized 'a sanitizer takes memory of its own, more than the budgets here'
@@ -31,7 +32,7 @@ YAML
 group=
 make_group() { # limit in bytes; the folder of a new group in $group, or nothing
     local made=
-    # Files in memory would be charged to the group, and are no memory of the program.
+    # Files on a tmpfs would be charged to the group, although they are not memory of the program.
     [ "$(stat -f -c %T "$work")" != tmpfs ] || return 0
     for made in /sys/fs/cgroup/graphmill-test-$$ /sys/fs/cgroup/memory/graphmill-test-$$; do
         mkdir "$made" 2>/dev/null || continue
@@ -53,8 +54,8 @@ leave() { # with the status that finish() looks at
 }
 trap 'leave; finish' EXIT
 
-# Ingest keeps its whole process in the budget, be it roomy or tight, and makes the same records; what is too small is refused before
-# the edges are read, where their number is known.
+# Ingest keeps its whole process within a large or a small budget, and makes the same records. A
+# budget that is too small is refused before the edges are read, if their number is known.
 command -v /usr/bin/python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 mkdir "$work/ingest"
 /usr/bin/python3 - "$work/ingest" <<'MAKE'
@@ -99,7 +100,7 @@ sed 's/nodes: 150000/nodes: 4000000/; s/average_degree: 10/average_degree: 200/'
 refused 'a chunk of edges and its buffers take .* beside what ingest holds by then: expected a memory budget above' 64M "$work/many.yaml"
 rm -r "$work/ingest"
 
-# The programs beside the one that joins the group and has the budget.
+# The other programs; one of them joins the group and gets the budget.
 mkdir "$work/bin"
 for program in "$bin"/graphmill*; do cp "$program" "$work/bin/"; done
 for stage in train-step sample infer; do
@@ -142,7 +143,8 @@ for name in tight copied mapped; do
     [ -n "$a" ] && [ "$a" = "$b" ] || fail "weights $a of roomy, $b of $name"
 done
 
-# The outputs of many wide rows: layers, embeddings, logits and labels are each nearly as large as their shares.
+# The outputs have many wide rows: layers, embeddings, logits and labels are each nearly as large as
+# their shares.
 sed 's/nodes: 150000/nodes: 40000/; s/feature_dim: 340/feature_dim: 200/; s/classes: 8/classes: 120/; s/hidden: 32/hidden: 240/' \
     "$work/budget.yaml" >"$work/wide.yaml"
 train open infer 256 'rows that layer 2 reads, which all fit' wide

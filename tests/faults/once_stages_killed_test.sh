@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# ingest and partition killed, METIS's process too: they are started again, the run says so, and the weights are those
-# of an undisturbed run. What crashes over and over ends the run with 70 and the signal's name.
+# ingest and partition are killed, including METIS's process: they are started again, the run
+# reports it, and the weights equal those of an undisturbed run. A program that crashes again and
+# again ends the run with 70 and the name of the signal.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 settings=(--set ingest.nodes=100000 --set epochs=1)
@@ -42,7 +43,7 @@ chmod +x "$bin/graphmill-ingest"
 TEST_SIGNAL=SEGV expect 70 'ingest was killed by signal 11' run crash "$pipeline"
 TEST_SIGNAL=KILL expect 75 'ingest was killed by signal 9' run killed-always "$pipeline"
 
-# Its own wish for another try is granted.
+# A program that asks for another try itself gets it.
 TEST_SIGNAL=75 TEST_ONCE=$work/once TEST_REAL=$work/bin/real-ingest run asks "$pipeline" --set epochs=1 >/dev/null 2>&1 ||
     fail "75 of ingest ended the run"
 [ -e "$work/once" ] || fail "the stand-in for ingest did not run"

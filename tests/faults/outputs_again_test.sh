@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Outputs that were deleted, cut, edited or damaged, with their seal or without, with the layers of inference or without:
-# the next `run` says so and writes the same bytes again. The seal of the first writing stands, or is made equal.
+# Outputs are deleted, truncated, edited or damaged, with or without their manifest, with or without
+# the layers of inference: the next `run` reports it and writes the same bytes again. The first
+# manifest stays, or an equal one is made.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 settings=(--set partition.parts=3 --set partition.method=hash --set sample.fanouts=5,5,5)
@@ -18,7 +19,8 @@ flip() { # file, offset
     printf "$(printf '\\%03o' $(($(od -An -tu1 -j"$2" -N1 "$1") ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 trials=0
-# What is done to a finished run, what the next run says: again 'PATTERN' WHAT
+# Checks what the next run does after a change to a finished run, and what it says: again 'PATTERN'
+# WHAT
 again() {
     local pattern=$1 what=$2 file
     "$what"
@@ -64,7 +66,7 @@ again 'outputs: gone, written again' damage_a_layer
 again 'outputs: gone, written again' damage_the_layer_below
 again 'outputs: gone, written again' damage_a_layer_seal
 
-# Nothing is wrong: nothing is said, nothing is written; a link that is gone or points elsewhere is set.
+# Without damage nothing is reported and nothing is written; a link that is gone or wrong is set.
 inode=$(stat -c %i "$folder/metrics.json")
 rm "$work/it/outputs" && ln -s nowhere "$work/it/outputs"
 run it "$pipeline" "${settings[@]}" >"$work/answer" 2>"$work/said"
@@ -72,7 +74,7 @@ run it "$pipeline" "${settings[@]}" >"$work/answer" 2>"$work/said"
 [ "$(stat -c %i "$folder/metrics.json")" = "$inode" ] || fail "whole outputs were written again"
 [ "$(readlink -f "$work/it/outputs")" = "$folder" ] || fail "the link outputs is $(readlink "$work/it/outputs")"
 
-# A link that cannot be set is a failure: nobody would find the outputs.
+# A link that cannot be set is a failure, because nobody would find the outputs.
 rm "$work/it/outputs" && mkdir -p "$work/it/outputs/of another"
 expect 74 'outputs cannot be linked to' run it "$pipeline" "${settings[@]}"
 rm -r "$work/it/outputs"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Units that nobody asked for, in the queues of a run on its way: too early, of another run, of another stage, of slots
-# and parts that do not exist, and names of nothing. The run ends by itself with the weights and every output of an
-# undisturbed one, with no layer or output of other weights in its store.
+# The queues of a run get units that nobody asked for: too early, of another run, of another stage,
+# of slots and parts that do not exist, and malformed names. The run ends by itself with the weights
+# and every output of an undisturbed one, and its store has no layer or output of other weights.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { echo "skipped: no redis-server and redis-cli"; exit 77; }
 pipeline=$source_folder/pipelines/quickstart.yaml
@@ -33,7 +33,7 @@ send() { # stage, units: behind what waits there
         sent=$((sent + 1))
     done
 }
-# The newest snapshot's version, out of the names of its records.
+# Prints the newest snapshot's version, from the names of its records.
 newest() {
     local name
     name=$({ find "$work/storm/store/run" -path '*/snapshot/*.record' 2>/dev/null || true; } | sort | tail -1) # some vanish

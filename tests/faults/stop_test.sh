@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Asked to stop, a run ends soon with 75 in whatever stage it is, leaves no scratch files, and goes on afterwards.
+# A run that is asked to stop ends soon with status 75 in every stage, leaves no scratch files, and
+# can be resumed.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A limit of addresses below the machine's memory, as batch systems set one, changes nothing: same weights. A budget above the limit is
-# cut, and the log says so.
+# A limit of addresses below the machine's memory, as batch systems set one, changes no weight. A
+# budget above the limit is reduced, and the log says so.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 not_sanitized 'a sanitizer reserves terabytes of addresses'
 printf 'name: q\nepochs: 1\ningest: {format: generated, nodes: 300, classes: 4, feature_dim: 8}\nsample: {fanouts: [5, 5], batch_size: 50}\n' >"$work/q.yaml"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# --workers auto: workers are tried and decided about while the run goes on, one that brings nothing leaves and is not missed, and
-# the bits are those of a fixed number; not for infer.
+# --workers auto tries numbers of workers during the run; a worker that brings no speed is removed
+# without harm, and the bits are those of a fixed number. infer does not take part.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 pipeline=$source_folder/pipelines/quickstart.yaml
@@ -10,8 +10,8 @@ log=$work/auto/logs/workers.log
 expect 64 "workers is 'many', expected a whole number from 1 to 64, or auto" "$bin/graphmill" run "$pipeline" --workers many
 expect 64 'goes by the rounds of training' "$bin/graphmill" infer "$work/none" --on "$pipeline" --workers auto
 
-# On one processor a second one is of little use. Longer and longer, until there were rounds enough to decide in: a machine may be
-# of any speed.
+# On one processor a second worker hardly helps. The run is made longer until it has enough rounds
+# for a decision, because the speed of the machine is unknown.
 for epochs in 200 400 800 1600 3200; do
     rm -rf "$work/auto"
     taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" "$bin/graphmill" run "$pipeline" --directory "$work/auto" "${set[@]}" \

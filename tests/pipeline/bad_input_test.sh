@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Each malformed input ends graphmill-ingest with status 65 and one message that names it, stores
-# nothing, and does not keep the mended input from being read into the same store.
+# nothing, and the corrected input can be read into the same store.
 set -u
 bin=${GRAPHMILL_BIN:?} source=${GRAPHMILL_SOURCE:?}
 [ -x "$bin/graphmill-ingest" ] || { echo "no graphmill-ingest"; exit 77; }
@@ -13,7 +13,8 @@ fail() {
     failed=1
 }
 
-# A folder with a pipeline file says in `expected` what it must end with, its own path left out.
+# A folder with a pipeline file has the expected message in the file `expected`, without its own
+# path.
 ingest_tables() { # folder
     "$bin/graphmill-ingest" --store "$work/store" --pipeline "$1/pipeline.yaml" >"$work/out" 2>"$work/err"
     local status=$? said
@@ -32,8 +33,8 @@ ingest() { # folder
         --set "ingest.path=$1" >"$work/out" 2>"$work/err"
 }
 
-# What each message says: where (a file, and a line, byte, row or item of it, or that the file as a whole is meant), what was expected,
-# what was found, and what to do.
+# What each message contains: a position (a file, and a line, byte, row or item in it, or that the
+# whole file is meant), what was expected, what was found, and advice.
 places=':[0-9]+|(byte|row|element|line|item|column) [0-9]|[.a-z_-]+(json|yaml): "|: (expected|found|no |format|shape|column )|^expected |is (text|a zip|no XML|not there)|lies column'
 finds='found|: [^:]* (is|has|stands) |: (the|an) [a-z]+ (is|are|lies|between)|is (text|a zip|not there)'
 verbs='write|give|remove|add|close|save|rename|leave|make|keep|name|set|raise|are|copy|mend|change|use|sort|in Python'
@@ -62,14 +63,15 @@ for folder in "$source"/tests/data/bad/*/; do
     [ -z "$(find "$work/store" -type f -path '*dataset*' 2>/dev/null)" ] || fail "$name: left something"
 done
 
-# Each format that is read has some.
+# Each supported format has some mistakes.
 [ $mistakes -ge 150 ] || fail "$mistakes mistakes, expected at least 150"
 for format in folder ogb edge_list tu matrix_market metis npz graphsaint graphbolt distdgl dgl_csv graphml linqs; do
     echo "$format: ${of_format[$format]:-0} mistakes"
     [ "${of_format[$format]:-0}" -ge 5 ] || fail "$format has ${of_format[$format]:-0} mistakes, expected at least 5"
 done
 
-# Advice goes by the mistake, and not by words that the user wrote: files that are called as advice begins. The driver passes it on.
+# Advice depends on the mistake and not on words of the user: here names of files begin like advice.
+# The driver passes the advice on.
 for name in 'a: write it; remove b' 'found both is out of range' 'in the header'; do
     cp -r "$source/tests/data/bad/metis-lines-too-few" "$work/$name"
     chmod -R u+w "$work/$name"
@@ -81,7 +83,7 @@ for name in 'a: write it; remove b' 'found both is out of range' 'in the header'
     [[ $message == *"$(cat "$work/$name/expected") (log: "* ]] || fail "$name: status does not pass on the advice: $message"
 done
 
-# The place in the source is said to those who ask for it, and to nobody else.
+# The source position is only shown to users who ask for it.
 "$bin/graphmill-ingest" --store "$work/store" --pipeline "$source/tests/data/bad/table-row-short/pipeline.yaml" --debug >"$work/out" 2>"$work/err"
 grep -q 'found 9; .* \[.*table_look.c:[0-9]*\]$' "$work/err" || fail "--debug: $(cat "$work/err")"
 

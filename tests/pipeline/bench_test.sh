@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The benchmarks start and print lines that can be read; their figures are looked at by people, on an idle machine.
+# The benchmarks start and print parsable lines; people judge the figures, on an idle machine.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 bench=$source_folder/tests/bench
 export GRAPHMILL_BIN
 line='^[A-Za-z0-9_.%-]+ -?[0-9.]+(e[+-]?[0-9]+)? [^ ]+( [0-9.]+)?$'
 
-# epoch: headline, a row for each kind of unit, memory; scaled from some rounds; a folder used again
+# epoch: headline, a row for each kind of unit, memory; extrapolated from some rounds; a folder that
+# is used again
 "$bench/epoch" "$source_folder/pipelines/quickstart.yaml" --directory "$work/bench" --quiet --workers 2 --rounds 20 \
     >"$work/epoch.txt" 2>"$work/epoch.log" || fail "epoch: $(tail -3 "$work/epoch.log")"
 for name in epoch_training epoch_training_floor round start_up memory_together memory_train-step-1 memory_redis-server; do
@@ -32,14 +33,14 @@ assert stages["train-step"]["record_bytes_read"] > 0 and stages["sample"]["recor
 assert stages["evaluate"]["units"] == 1 and stages["outputs"]["units"] == 1
 CHECK
 
-# it removes runs, but only those of folders that are its own
+# it removes runs, but only in its own folders
 run mine "$source_folder/pipelines/karate.yaml" >/dev/null
 expect 73 'runs that this program did not make' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --directory "$work/mine"
 [ -e "$work/mine/store/run" ] || fail "epoch removed runs that were not its own"
 expect 64 'is no count' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --rounds none
 expect 78 'did you mean' "$bench/epoch" "$source_folder/pipelines/karate.yaml" --directory "$work/bad" --set train-step.hiden=3
 
-# loads: two lines a run, beside those of the run without
+# loads: two lines for each run, compared with the run without
 "$bench/loads" "$source_folder/pipelines/quickstart.yaml" --methods ldg --set ingest.nodes=2000 --set epochs=1 >"$work/loads.txt" || fail "loads failed"
 for name in 'ldg_remote [0-9.]+ rows 1.00' 'ldg_most [0-9.]+ of_mean 1.00' 'ldg_turn_1_remote [0-9.]+ rows [01].[0-9]+' 'ldg_turn_1_most [0-9.]+ of_mean [01].[0-9]+'; do
     grep -qxE "$name" "$work/loads.txt" || fail "loads printed no line $name: $(cat "$work/loads.txt")"
@@ -47,12 +48,12 @@ done
 expect 64 'tests/bench/loads FILE' "$bench/loads" "$work/none.yaml"
 expect 70 'did you mean' "$bench/loads" "$source_folder/pipelines/quickstart.yaml" --set partition.load=x
 
-# inference: nothing of it is small, so here it is only refused
+# inference: nothing about it is small, so here only its refusal is tested
 expect 73 'files that this program did not make' "$bench/inference" --directory "$work"
 expect 73 'files that this program did not make' "$bench/embeddings" --directory "$work"
 expect 70 'hetero: the rival did not say its result' "$bench/hetero" "$work" --rival 'echo nothing of'
 
-# links: beside a rival that says what it is told to
+# links: compared with a rival that prints given figures
 mkdir "$work/small"
 echo '{"num_nodes": 2000, "directed": false}' >"$work/small/meta.json"
 awk 'BEGIN { print "src,dst"; for (i = 0; i < 2000; i++) for (k = 1; k <= 20; k++) print i "," (i + k * k * k) % 2000 }' >"$work/small/edges.csv"
@@ -77,7 +78,7 @@ for staleness in 0 2; do
     grep -qxE "$staleness [0-9.]+ [0-9.]+ [0-9.]+ 0\.[0-9]+" "$work/stragglers" || fail "stragglers printed no line of $staleness: $(cat "$work/stragglers")"
 done
 
-# scaling: what was measured, and what is reckoned from it for hosts that there are not
+# scaling: the measured figures, and those extrapolated to hosts that do not exist
 "$bench/scaling" "$source_folder/pipelines/quickstart.yaml" --workers 1 --hosts 1 4 --slots 4 --ranges 2 --set ingest.nodes=2000 \
     --set sample.batch_size=50 --epochs 4 >"$work/scaling" 2>"$work/scaling.log" || fail "scaling: $(tail -3 "$work/scaling.log")"
 for name in measured_1 reckoned_1 busy_1 bytes_train-step hosts_1 hosts_4 hosts_4_moved hosts_4_busy hosts_4_recovery; do
@@ -94,7 +95,7 @@ for name in 'metis [0-9.]+ s cut 0.[0-9]+ .*' 'range .*' 'synchronous [0-9.]+ ms
 done
 expect 2 "there is no 'ball'" "$bench/topologies" --shapes ball
 
-# updates: each beside training from nothing, and a drift that is planted
+# updates: each compared with training from scratch, and a planted drift
 "$bench/updates" --generated 1500 --updates 2 --epochs 6 --warm-epochs 2 --batch 128 >"$work/updates" 2>"$work/updates.log" ||
     fail "updates: $(tail -3 "$work/updates.log") $(cat "$work/updates")"
 for name in 'update 5-7 1125 [0-9]+ 0\.[0-9]+ 0\.[0-9]+ -?0\.[0-9]+ [0-9.]+ [0-9.]+ [0-9.]+ [0-9.]+ [0-9]+' 'update 7-9 1500 .*' 'worst difference -?0\.[0-9]+' \
@@ -103,7 +104,7 @@ for name in 'update 5-7 1125 [0-9]+ 0\.[0-9]+ 0\.[0-9]+ -?0\.[0-9]+ [0-9.]+ [0-9
 done
 [ "$(awk '$1 == "worst" && $2 == "difference" {print ($3 > -0.05)}' "$work/updates")" = 1 ] || fail "a warm model is far from one from nothing: $(cat "$work/updates")"
 
-# large: in a memory cgroup where this machine lets one be made
+# large: in a memory cgroup if this machine allows one
 limit=()
 ! (cd "$bench" && python3 -Bc 'import memory_limit; memory_limit.MemoryLimit(2 << 30).close()') 2>/dev/null || limit=(--limit 2G)
 "$bench/large" --nodes 20000 --rounds 20 --memory 500M "${limit[@]}" >"$work/large" 2>"$work/large.log" || fail "large: $(tail -3 "$work/large.log")"
@@ -112,7 +113,7 @@ for name in ingest partition start_up first_rounds back rest ingest_memory parti
 done
 [ -z "${limit:-}" ] || grep -qx 'killed 0 programs' "$work/large" || fail "large: $(grep killed "$work/large")"
 
-# the programs that can be told to do little
+# the programs that can be limited to little work
 tests=${GRAPHMILL_BIN%/bin}/tests
 try() { # program, arguments
     local program=$1

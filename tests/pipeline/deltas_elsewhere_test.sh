@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A graph that changes, with a store in a bucket of a real SeaweedFS, in a real Redis Cluster, and in both: two updates are trained bit for bit as in
-# a folder, from another machine's cache, replayed, verified, mended, and taken away when no run needs them.
+# A graph that changes, with a store in a bucket of a real SeaweedFS, in a real Redis Cluster, and
+# in both: two updates are trained bit for bit as in a folder, from another machine's cache;
+# replayed, verified, repaired, and removed when no run needs them.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/class_graph.sh"
 . "$GRAPHMILL_SOURCE/tests/support/redis_cluster.sh"
@@ -50,7 +51,8 @@ for store in "s3://graphmill/deltas?endpoint=$endpoint" "$cluster" "tiered:$(clu
             cmp "$work/$folder/outputs/$file" "$work/local-outputs-$v/$file" || fail "$store: version $v: another $file"
         done
     done
-    # What is there are deltas, and whoever comes reads them with their base, by the address alone.
+    # The parts are deltas, and a new process reads them with their base, with only the address
+    # given.
     "$bin/graphmill" verify --store "$store" --json >"$work/verify.json" 2>"$work/stderr" || fail "$store: verify: $(cat "$work/verify.json" "$work/stderr")"
     [ "$(json verdict <"$work/verify.json")" = OK ] || fail "$store: $(cat "$work/verify.json")"
     for unit in partition sample train-step infer; do
@@ -65,7 +67,7 @@ for store in "s3://graphmill/deltas?endpoint=$endpoint" "$cluster" "tiered:$(clu
     *) found=2 ;;
     esac
     [ "$found" = 2 ] || fail "$store: $found deltas, expected 2"
-    # The versions that no run stands on go, and what they stand on stays.
+    # Versions that no run depends on are removed, and what other versions depend on stays.
     "$bin/graphmill" gc "$work/$folder" --grace 0 >"$work/gc.txt" 2>&1 || fail "$store: gc: $(tail -3 "$work/gc.txt")"
     "$bin/graphmill" verify --store "$store" --json >"$work/verify.json" 2>"$work/stderr" || fail "$store: verify after gc: $(cat "$work/verify.json" "$work/stderr")"
     [ "$(hash_of $folder --store "$store" --set seed=10)" = "$(hash_of local --set seed=10)" ] || fail "$store: after gc another run"

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# What an update says of training again: each figure against one counted here, a planted drift that asks for it, and none that does not.
+# The figures of an update about training again: each is compared with one computed here; a planted
+# drift triggers training, and another one does not.
 . "$(dirname "$0")/library.sh"
 
 ring_graph "$work/g" && cd "$work/g"
 cat >figures.py <<'PYTHON'
-# figures.py EDGES ROWS EDGES_NOW ROWS_NOW TRAIN HOPS: touched, degree and feature drift, each by its definition
+# figures.py EDGES ROWS EDGES_NOW ROWS_NOW TRAIN HOPS: touched, degree and feature drift, each by
+# its definition
 import bisect, statistics, sys
 def read(path): return [line.split(",") for line in open(path).read().split()]
 def graph(edges, rows):
@@ -26,13 +28,13 @@ features = max(abs(statistics.fmean(b) - statistics.fmean(a)) / statistics.pstde
 print(touched, degrees, features)
 PYTHON
 
-# drift NAME [option of update]...: of a copy of the trained folder, into NAME.json
+# Updates a copy of the trained folder and writes NAME.json: drift NAME [option of update]...
 drift() {
     rm -rf "$work/now" && cp -r "$work/r" "$work/now"
     "$bin/graphmill" update g.yaml --directory "$work/now" --quiet --json "${@:2}" >"$work/$1.json"
 }
 figure() { json "$2" <"$work/$1.json"; }
-# agrees NAME EDGES ROWS: as counted by its definition, of the graph that these files hold
+# The figures are those by definition of the graph in these files: agrees NAME EDGES ROWS
 agrees() {
     read -r touched degrees features < <(python3 figures.py edges.csv rows.csv "$2" "$3" train 2)
     awk -v a="$touched $degrees $features" -v b="$(figure "$1" touched) $(figure "$1" degree_drift) $(figure "$1" feature_drift)" '
@@ -47,7 +49,7 @@ run r g.yaml >"$work/run.json"
 awk -F, '$2 == "train" {print $1}' "$work/r/outputs/predictions.csv" >train
 [ "$(wc -l <train)" = 36 ] || fail "training nodes: $(wc -l <train)"
 
-# One edge that is new: some neighbourhoods, and next to nothing of degrees and features.
+# One new edge changes some neighbourhoods, and hardly the degrees and features.
 printf 'n5,n6\n' >one
 cat edges.csv one >edges_one
 drift one --add-edges one --set ingest.retrain_touched=0.9 --set ingest.retrain_degree_drift=0.1 --set ingest.retrain_feature_drift=0.1
@@ -60,7 +62,7 @@ grep -q 'ingest.retrain_touched: .*, from .* on' "$work/touched.json" || fail "n
 drift off --add-edges one
 asks off no
 
-# A hub: many degrees are one more.
+# A hub: many degrees grow by one.
 awk 'BEGIN {for (v = 0; v < 60; v++) if (v % 11) print "n" v ",n11"}' >hub
 cat edges.csv hub >edges_hub
 drift hub --add-edges hub --set ingest.retrain_degree_drift=0.3
@@ -69,7 +71,7 @@ asks hub yes
 drift less --add-edges one --set ingest.retrain_degree_drift=0.3
 asks less no
 
-# Rows that are otherwise: all of one column moves.
+# Changed rows: all values of one column move.
 awk -F, '{print $1 "," $2 "," $3 + 0.5}' rows.csv >rows_moved
 drift moved --features rows_moved --set ingest.retrain_feature_drift=0.5
 agrees moved edges.csv rows_moved
@@ -80,8 +82,9 @@ drift little --features row_moved --set ingest.retrain_feature_drift=0.5
 agrees little edges.csv rows_one
 asks little no
 
-# The model on the new version: its validation metric is that of an inference on the whole graph from files, and it leaves the folder's run and
-# outputs as they were. Off, nothing is evaluated.
+# The model on the new version: its validation metric is that of inference on the whole graph from
+# files, and the folder's run and outputs stay as they were. Without the setting nothing is
+# evaluated.
 [ -z "$(figure one valid_drop)" ] || fail "evaluated without being asked: $(cat "$work/one.json")"
 awk -F, '{print $1 "," 2 - $2 "," 1 - $3}' rows.csv >rows_other
 drift other --features rows_other --set ingest.retrain_valid_drop=0.01
@@ -100,7 +103,7 @@ cmp "$work/again.json" "$work/other.json"
 drift loss --features rows_other --set ingest.retrain_valid_drop=0.0001 --set checkpoint.metric=loss # of another run than the newest, but by its metric
 [ "$(figure loss metric)" = accuracy ] || fail "loss: $(cat "$work/loss.json")"
 
-# Nodes that go and come, over two versions: numbers of nodes move, what they are called does not.
+# Nodes are removed and added over two versions: numbers of nodes change, ids do not.
 printf 'n7\nn30\n' >gone
 grep -vE '(^|,)(n7|n30)(,|$)' edges.csv >edges_two
 grep -vE '^(n7|n30),' rows.csv >rows_two
@@ -112,7 +115,8 @@ drift first --remove-nodes gone
 [ "$(figure two version)" = 2 ] || fail "two: $(cat "$work/two.json")"
 agrees two edges_two rows_two
 
-# What people read; a folder without a run has nothing to compare with; the same update for the next version is another one.
+# The text for people; a folder without a run has nothing to compare with; the same update for the
+# next version is another one.
 "$bin/graphmill" update g.yaml --directory "$work/now" --quiet --add-edges one --set ingest.retrain_touched=0.01 >text
 grep -q '^retrain  *yes: ingest.retrain_touched: ' text || fail "text: $(cat text)"
 "$bin/graphmill" update g.yaml --directory "$work/fresh" --quiet --json --add-edges one >"$work/fresh.json"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What the driver answers: JSON whatever a folder is called, exports into files, pipes and devices, who holds a folder,
-# what Redis is wrong before the work, what to type after `start`, and budgets that are kept.
+# The answers of the driver: valid JSON whatever the name of a folder, exports to files, pipes and
+# devices, the holder of a folder, a wrong Redis reported before the work, the next commands after
+# `start`, and budgets that are kept.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 odd=$work/$'say "no" \\ to\nthis \xc3\xbc'
@@ -26,7 +27,7 @@ assert isinstance(report["warnings"], list) and not report["isolated_nodes"], re
 [ "$("$bin/graphmill" export "$odd" --output "$odd/model" --json | value output)" = "$odd/model" ] || fail "export: another output"
 [ "$("$bin/graphmill" start "$pipeline" --directory "$odd" --quiet --json | value store)" = "dir:$odd/store" ] || fail "start: another store"
 
-# Exports: a file whole, through a link, into a pipe, into our stdout; nothing else is touched.
+# Exports: a complete file, through a link, into a pipe, into our stdout; nothing else is touched.
 "$bin/graphmill" export "$odd" --output "$work/model" >/dev/null
 export_to() { "$bin/graphmill" export "$odd" --output "$@"; }
 export_to /dev/stdout | cmp - "$work/model" || fail "/dev/stdout got something else"
@@ -47,7 +48,8 @@ mkdir "$work/folder"
 expect 78 'is a folder, expected a file' export_to "$work/folder"
 [ -z "$(ls "$work/folder")" ] || fail "a refused export left $(ls "$work/folder")"
 
-# Somebody's file is refused, and so is one of ours that somebody changed; one that is ours, or empty, is not, and --force replaces any.
+# A file of somebody else is refused, and so is one of ours that somebody changed; one of ours, or
+# an empty one, is not, and --force replaces any.
 for command in export 'export --what logits' report exporter; do
     read -ra more <<<"${command#* }"
     words=("${command%% *}" "$odd")
@@ -64,7 +66,7 @@ done
 echo 'a word of somebody' >>"$work/changed"
 expect 78 'changed is there already' "$bin/graphmill" export "$odd" --output "$work/changed"
 
-# Who holds a folder.
+# The message names the holder of a folder.
 "$bin/graphmill" run "$pipeline" --directory "$work/held" --set ingest.format=generated --set ingest.path= \
     --set ingest.nodes=2000000 --quiet >/dev/null 2>&1 &
 holder=$!
@@ -75,15 +77,16 @@ grep -q "^ingest .*pid $holder" <<<"$("$bin/graphmill" status "$work/held")" || 
 kill -KILL $holder
 wait $holder 2>/dev/null || true
 grep -q '^ingest  *ended without a word' <<<"$("$bin/graphmill" status "$work/held")" || fail "status after a kill in ingest"
-# Stage by stage, in every state.
+# The state of each stage in every state of the run.
 grep -q '^partition  *waiting$' <<<"$("$bin/graphmill" status "$work/held")" && grep -q '^infer  *waiting$' <<<"$("$bin/graphmill" status "$work/held")" ||
     fail "stages after a kill in ingest: $("$bin/graphmill" status "$work/held")"
 
-# Redis that is not there, or wants another password, before anything is made.
+# A Redis that is missing, or needs another password, is reported before any work.
 expect 75 '^graphmill: --redis: no work queue; does a redis-server listen there, and on that port: Redis at redis://127.0.0.1:1: Connection refused$' run no-redis "$pipeline" --redis redis://127.0.0.1:1
 [ ! -e "$work/no-redis" ] || fail "a folder was made before Redis was asked"
 
-# A budget that cannot do is refused before the work; one that can is kept by all processes together.
+# A budget that is too small is refused before the work; a sufficient one is kept by all processes
+# together.
 expect 71 'expected at least 192.0 MiB' run poor "$pipeline" --memory 128M
 [ ! -e "$work/poor" ] || fail "a folder was made before the budget was looked at"
 sanitized || {
@@ -96,13 +99,13 @@ sanitized || {
     echo "a run with --memory 256M: the peaks of its workers add up to $((sum >> 20)) MiB"
 }
 
-# Logs and times that cannot be written end no run.
+# Logs and times that cannot be written do not end a run.
 mkdir -p "$work/full/logs"
 touch "$work/full/times"
 for log in ingest sample-0 infer-0; do ln -s /nowhere/log "$work/full/logs/$log.log"; done
 run full "$pipeline" >/dev/null 2>"$work/stderr" || fail "ended by a log: $(tail -2 "$work/stderr")"
 
-# After `start`: its lines, pasted, make the outputs; status links them.
+# The lines that `start` prints, pasted into a shell, make the outputs; status links them.
 redis-server --port 0 --unixsocket "$work/redis.sock" --save '' --dir "$work" >/dev/null &
 redis=$!
 until [ -S "$work/redis.sock" ]; do sleep 0.05; done
@@ -111,7 +114,7 @@ sed -n 's/^    //p' "$work/next" >"$work/lines"
 [ "$(wc -l <"$work/lines")" -eq 6 ] || fail "lines to type: $(cat "$work/next")"
 bash "$work/lines" >"$work/status" 2>&1 || fail "the lines of start failed: $(tail -3 "$work/status")"
 kill $redis
-# Workers that had not seen the end when Redis went find it in storage.
+# Workers that had not seen the end before Redis stopped find it in storage.
 for ((i = 0; i < 300; i++)); do
     left=$(pgrep -f -- "--store dir:$work/started/store") || break
     sleep 0.1

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Classes and numbers of edges through every stage: split by time and by files, trained, replayed, inferred; the same bits for any
-# workers and after kills; a future that gives answers away moves nothing; bad input.
+# Classes and numbers of edges through every stage: split by time and by files, trained, replayed,
+# inferred; the same bits for any workers and after kills; a future that reveals answers changes
+# nothing; bad input.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# Ratings that are there to be learnt: who rates well of whom goes by a side that every node has.
+# Ratings that can be learned: whether a user rates an item well depends on a side that every node
+# has.
 edges() { # FUTURE: what ratings behind all others say
     awk -v future="$1" 'BEGIN { srand(7); n = 0
         print "src,dst,weight,time"
@@ -66,7 +68,8 @@ replay_each one ingest partition "sample --round 0 --slot 1" "sample --evaluatio
 grep -aq pair_label <(head -c 8192 "$work/step.safetensors") || fail "the exported step has no labels"
 expect 78 'learns edge_classification, not links' "$bin/graphmill" predict links "$work/one" --node 1
 
-# What ratings later than all of training and validation say, moves nothing of these; where the sampler looks at all edges, it does.
+# Ratings later than all of training and validation change nothing in those; with a sampler that
+# reads all edges, they do.
 other=$(run telling "$work/ratings.yaml" --set ingest.path="$work/telling.csv" | json weights_hash)
 [ "$other" = "$hash" ] || fail "ratings of the future move the weights"
 for name in one telling; do grep -v '^[^,]*,[^,]*,test,' "$work/$name/outputs/predictions.csv" >"$work/$name.valid"; done
@@ -96,7 +99,7 @@ other=$(run killed "$work/ratings.yaml" | json weights_hash)
 [ "$other" = "$hash" ] || fail "a run that was killed gives $other, expected $hash"
 same_outputs one killed
 
-# Numbers, of an undirected graph, with a split by files; each decoder.
+# Numbers, in an undirected graph, split by files; each decoder.
 awk -F, 'NR > 1 && NR <= 600 { a = $1 < $2 ? $1 : $2; b = $1 < $2 ? $2 : $1; if (!seen[a "," b]++) print "n" a "\tn" b "\t" $3 / 5 "\t" NR % 7 }' \
     "$work/edges.csv" | { printf 'source\ttarget\trating\tlabel\n'; cat; } >"$work/pairs.tsv"
 awk 'NR > 1 && NR % 5 == 0 { print $1 "," $2 }' "$work/pairs.tsv" >"$work/test.csv"
@@ -127,7 +130,7 @@ answer=$(run numbers "$work/numbers.yaml")
 for metric in rmse mae r2 loss; do [ -n "$(measure "$answer" test $metric)" ] || fail "no $metric in: $answer"; done
 [ "$(measure "$answer" test edges)" = "$(wc -l <"$work/test.csv")" ] && [ "$(measure "$answer" valid edges)" = "$(wc -l <"$work/valid.csv")" ] ||
     fail "held out are not those of the files: $answer"
-# Each line has the label of its edge, in ids of the input.
+# Each line has the label of its edge, with ids of the input.
 awk -F'[,\t]' 'NR == FNR { label[$1 "," $2] = label[$2 "," $1] = $3; next }
     FNR > 1 && ($4 - label[$1 "," $2]) ^ 2 > 1e-9 { exit 1 }' "$work/pairs.tsv" "$work/numbers/outputs/predictions.csv" ||
     fail "labels of predictions.csv are not those of the edges"
@@ -139,7 +142,7 @@ for decoder in bilinear distmult mlp concat; do
     replay_each "classes-$decoder" "train-step --round 1 --slot 0"
 done
 
-# What is wrong is named before anything is cut.
+# Errors are named before anything is partitioned.
 bad() { # PATTERN STATUS [settings]
     local pattern=$1 status=$2
     shift 2

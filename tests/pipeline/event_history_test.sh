@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# An event of validation or test sees all events before it (infer.history): scores, ranks and EdgeBank against a slow reference; training
-# sees none of them; the same bits for any workers and under replay; every layer kind in validation and in inference; bad settings.
+# An event of validation or test sees all events before it (infer.history): scores, ranks and
+# EdgeBank are compared with a slow reference; training sees none of them; the same bits for any
+# workers and under replay; every layer kind in validation and in inference; bad settings.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# 700 events among 48 nodes, two at each time. Pairs come again, but not twice in a split of those that are held out.
+# 700 events among 48 nodes, two at each time. Pairs are repeated, but not within a split of
+# held-out events.
 events() { # WEIGHTS of held-out events: plain | other
     awk -v weights="$1" 'BEGIN { srand(9)
         print "src,dst,weight,time"
@@ -72,8 +74,8 @@ for said in 'test, EdgeBank<' 'valid, EdgeBank of a time window<' 'sees all even
 done
 grep -q 'events of training alone' "$work/frozen/report.html" || fail "the report does not say that the history is frozen"
 
-# The weights of held-out events are messages: those of validation move no weight of the model, no score up to the first of them, and later
-# scores.
+# The weights of held-out events are in messages: those of validation change no weight of the model
+# and no score up to the first of them, but later scores.
 [ "$(run heavy "$work/events.yaml" --set ingest.path="$work/other.csv" | json weights_hash)" = "$hash" ] || fail "a held-out weight moves the model"
 scores() { grep ",$2," "$work/$1/outputs/predictions.csv" | cut -d, -f1-4 | sort; }
 [ "$(scores one test)" != "$(scores heavy test)" ] || fail "weights of held-out events move no later score"
@@ -82,7 +84,7 @@ first=$(awk -F, 'NR == 422 { print $1 "," $2 ",valid" }' "$work/events.csv")
 
 [ "$(run three "$work/events.yaml" --workers 3 --threads 1 --memory 600M | json weights_hash)" = "$hash" ] || fail "three workers give other weights"
 same_outputs one three
-# Killed and started again, it comes to the same.
+# After kills and restarts the result is the same.
 for pause in 0.8 1.2; do
     timeout -s KILL $pause "$bin/graphmill" run "$work/events.yaml" --directory "$work/killed" --quiet >/dev/null 2>&1 || true
 done
@@ -90,8 +92,9 @@ done
 same_outputs one killed
 replay_each one ingest partition "sample --round 1 --slot 1" "sample --evaluation" "train-step --evaluation" infer
 
-# Labelled events have no drawn pairs, so validation in training and inference measure the same: two ways of computing it agree for layers of all
-# kinds, with weights, types and features of events, learnt rows, both directions, and sampled or not.
+# Labelled events have no drawn pairs, so validation in training and inference measure the same. The
+# two computations agree for layers of all kinds, with weights, types and features of events,
+# learnable embeddings, both directions, sampled or not.
 awk -F, 'BEGIN { srand(3) } NR == 1 { print "src,dst,label,weight,etype,time,feature" } NR > 1 { print $1 "," $2 "," int(rand() * 3) "," $3 "," NR % 2 "," $4 "," rand() }' \
     "$work/events.csv" >"$work/labelled.csv"
 agrees() { # NAME options: validation of the last snapshot is that of the outputs

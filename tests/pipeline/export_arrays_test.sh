@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Arrays of a run: logits are what the predictions were made of, and a training step has all that it saw and made.
+# Arrays of a run: the predictions follow from the logits, and an exported training step has all of
+# its inputs and outputs.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 answer=$(run karate "$pipeline" --set checkpoint.keep=0 --set partition.parts=3)

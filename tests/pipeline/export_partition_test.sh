@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Graph and partition in the forms of DGL's distributed tools and of GraphBolt: read back, the same dataset by the hashes of its
-# records, of a graph of one type with edge columns and string ids, and of one with relations; parts as they were.
+# Graph and partition in the formats of DGL's distributed tools and of GraphBolt, read back: the
+# same dataset by the hashes of its records, for a graph of one type with edge columns and string
+# ids, and for one with relations; the parts are the same.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
-# Hashes of the records of the dataset of $work/RUN: records RUN KIND...
+# Prints the hashes of the records of the dataset of $work/RUN: records RUN KIND...
 records() {
     local kind
     for kind in "${@:2}"; do
@@ -22,7 +23,7 @@ again() {
     grep -q edge_chunk <<<"$(records "$run" "$@")" || fail "nothing was compared"
 }
 
-# Of one type, in both directions; the exported graph is directed, with the same edges.
+# One type, in both directions; the exported graph is directed, with the same edges.
 ring_graph "$work/ring"
 run ring "$work/ring/g.yaml" >/dev/null
 "$bin/graphmill" export "$work/ring" --what assignment --output "$work/parts" >/dev/null
@@ -59,7 +60,7 @@ for form in distdgl graphbolt; do
     again papers $form ', relations: true, target_type: paper' feature_chunk node_labels node_splits edge_chunk
 done
 
-# Columns of edges stand beside them, in their order.
+# Columns of edges are next to them, in their order.
 sed -i '1s/$/,time/; 2,$s/^\([0-9]*\),\([0-9]*\),.*/&,1562112000\1000\2/' "$work/papers/edges.csv"
 run timed "$work/papers.yaml" >/dev/null
 for form in distdgl graphbolt; do "$bin/graphmill" export "$work/timed" --what $form --output "$work/timed-$form" >/dev/null; done
@@ -83,7 +84,7 @@ for relation, count in zip(meta["edge_type"], meta["num_edges_per_type"]):
     assert np.array_equal(np.load(f"{work}/timed-graphbolt/features/{stem}-time.npy"), times)
 PYTHON
 
-# What is there is left alone, and nothing is left of what failed.
+# Existing files stay, and a failure leaves nothing behind.
 expect 78 'is there already: name a folder that is not' "$bin/graphmill" export "$work/papers" --what distdgl --output "$work/papers"
 mkdir "$work/empty"
 expect 78 'is there already' "$bin/graphmill" export "$work/papers" --what graphbolt --output "$work/empty"

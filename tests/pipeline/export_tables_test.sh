@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Rows by the ids of the input: text beside arrays of the same numbers, of ids and classes that are words, of one node type, of
-# some nodes, and of graphs.
+# Rows with the ids of the input: text next to arrays of the same numbers, for ids and classes that
+# are words, one node type, some nodes, and graphs.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
-# The text has the ids, in the order of the predictions, and every number of the array: same RUN THING COLUMN
+# The text has the ids, in the order of the predictions, and every number of the array: same RUN
+# THING COLUMN
 same() {
     "$bin/graphmill" export "$work/$1" --what "$2" --output "$work/$1-$2.npy" >/dev/null || fail "$1: $2 as an array"
     "$bin/graphmill" export "$work/$1" --what "$2" --output "$work/$1-$2.csv" >/dev/null || fail "$1: $2 as text"
@@ -51,7 +52,7 @@ SHAPES=$work/shapes run graphs "$source_folder/pipelines/shapes.yaml" --set epoc
 same graphs logits logit
 same graphs embeddings embedding
 
-# As text without a name that says so, and where there is no such thing.
+# Text without a name that says so, and things that do not exist.
 "$bin/graphmill" export "$work/ring" --what logits --form csv --output /dev/stdout | cmp - "$work/ring-logits.csv" || fail "other text in a pipe"
 (cd "$work" && "$bin/graphmill" export ring --what logits --form csv) >"$work/said"
 [ "$(cat "$work/said")" = logits.csv ] || fail "said $(cat "$work/said")"

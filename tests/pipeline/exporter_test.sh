@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# graphmill exporter: what Prometheus reads of a run that is made and of one that is finished, by HTTP and as a file; and the
-# dashboard asks for nothing that is not there.
+# graphmill exporter: the metrics of a running and of a finished run for Prometheus, by HTTP and as
+# a file; and the dashboard uses only metrics that exist.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 "$bin/graphmill" run "$source_folder/pipelines/karate.yaml" --directory busy --set epochs=2000 --quiet >busy.json 2>busy.log &
@@ -80,7 +80,7 @@ wait $exporter || fail "the exporter ends with $? when it is asked to stop"
 kill $run
 wait $run || true
 
-# A finished run, whose Redis is gone: what storage says. A name with a quote stays one label.
+# A finished run without its Redis: the metrics of storage. A name with a quote stays one label.
 run done "$source_folder/pipelines/karate.yaml" >/dev/null
 "$bin/graphmill" exporter done --output metrics.prom --every 1 # ends by itself
 grep -q '^graphmill_finished{run="karate-[0-9a-f]*"} 1$' metrics.prom || fail "not finished: $(cat metrics.prom)"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# As on a cluster: a Redis with a password, `graphmill start`, and the stage programs started one by one in any order, one
-# killed and replaced by another. The weights are those of a local run. Nothing here depends on who is quick: what a step
-# looks at cannot move on before it has looked.
+# Like on a cluster: a Redis with a password, `graphmill start`, and the stage programs started one
+# by one in any order, one killed and replaced by another. The weights are those of a local run.
+# Nothing here depends on speed: the state that a step examines cannot change before it has done so.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 pipeline=$source_folder/pipelines/karate.yaml
 settings=(--set epochs=40)
 
-# Another program may have the port: then another one is tried.
+# Another program may have the port; then another one is tried.
 echo of-the-queue >"$work/password"
 redis=
 for attempt in 1 2 3 4 5 6 7 8 9 10; do
@@ -27,7 +27,7 @@ queue=(--redis "redis://127.0.0.1:$port" --redis-password-file "$work/password")
 
 peace=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
 
-# Wrong ways to reach the queue end with their reason.
+# Wrong ways to reach the queue fail with the reason.
 start=("$bin/graphmill" start "$pipeline" --directory "$work/shared" "${settings[@]}" --quiet)
 expect 78 'NOAUTH' "${start[@]}" --redis "redis://127.0.0.1:$port"
 echo another >"$work/wrong"
@@ -36,8 +36,8 @@ expect 65 'nowhere' "${start[@]}" --redis "redis://127.0.0.1:$port" --redis-pass
 expect 75 'Connection refused' "${start[@]}" --redis redis://127.0.0.1:1
 expect 78 'mem://' "${start[@]}" --redis mem://127.0.0.1:1
 
-# Workers first: they wait for the run. Without checkpoint there is no snapshot, so training does not end, whatever
-# else is done meanwhile.
+# Workers first: they wait for the run. Without checkpoint there is no snapshot, so training cannot
+# end meanwhile.
 for stage in infer aggregate train-step sample; do worker $stage $stage-a; done
 "${start[@]}" "${queue[@]}" >"$work/answer" || fail "start does not work"
 until [ -n "$(find "$work/shared/store" -path '*/weights/0000000002*' 2>/dev/null)" ]; do
@@ -52,7 +52,8 @@ worker train-step train-step-b
 worker checkpoint checkpoint-a
 for name in infer-a checkpoint-a aggregate-a sample-a train-step-b; do join $name; done
 state=$("$bin/graphmill" status "$work/shared" "${queue[@]}" --json | json state)
-# What the run has in Redis goes with it: each key has its end, and until then status sees it.
+# The keys of the run in Redis expire with it: each key has an expiry, and until then status sees
+# it.
 ask() { redis-cli -p $port --no-auth-warning -a of-the-queue "$@"; }
 ask --scan >"$work/keys"
 grep -q ':life$' "$work/keys" || fail "the queue is gone at once: $(cat "$work/keys")"
@@ -65,7 +66,7 @@ found=$(run shared "$pipeline" "${settings[@]}" | json weights_hash)
 [ "$found" = "$peace" ] || fail "by hand: weights $found, locally $peace"
 [ -z "$(find "$work" -mindepth 1 -maxdepth 1 -name 'graphmill-*')" ] || fail "left in the scratch folder: $(ls "$work")"
 
-# A server that is too old says so before any work: a listener that answers as Redis 6.0 does.
+# A server that is too old is reported before any work: a listener that answers like Redis 6.0.
 python3 -c 'import socketserver, sys
 class Old(socketserver.StreamRequestHandler):
     def handle(self):

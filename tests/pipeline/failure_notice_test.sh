@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A stage that fails for good ends the others at once, with its sentence and status, when they wait for each other (--wait) as on
-# a cluster; and what was left of that does not stop the next attempt, once its cause is mended.
+# A stage that fails for good ends the others at once, with its sentence and status, when they wait
+# for each other (--wait) as on a cluster; and the notice does not prevent the next attempt, once
+# the cause is removed.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 cd "$work"
@@ -53,7 +54,7 @@ for stage in "${stages[@]}"; do
 done
 grep -q "$expected" infer.log || fail "weights: expected $expected, found $(grep 'weights hash' infer.log)"
 
-# What a stage opens before its first unit is damaged: the others hear of that, too.
+# A record that a stage opens before its first unit is damaged: the others learn of that, too.
 sed 's#^seed: .*##' karate.yaml >other.yaml
 echo 'seed: 77' >>other.yaml
 mv other.yaml karate.yaml

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One small graph in every format that has arrays or numbered nodes: the same edges, features, labels and splits, by their hashes.
-# Then what is broken in each, which is named.
+# One small graph in every format that has arrays or numbered nodes: the same edges, features,
+# labels and splits, by their hashes. Then each is broken, and the error is named.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON' || fail "see above"
@@ -361,7 +361,7 @@ agree graphml all $all
 ingest graphml_gz graphml small.graphml.gz
 agree graphml_gz all $all
 
-# auto is the format that was meant, down to the id of the dataset, and says why
+# auto chooses the intended format, gives the same dataset id, and says why
 as_auto() { # name, format, path, more
     ingest "auto-$1" auto "$3" "${4:-}"
     local meant found
@@ -508,7 +508,7 @@ bad 'train-label.npy: expected 12 rows, one for each seed, found 20' graphbolt b
 bad 'edges.npy:[0-9]*: target: expected a node of type node, which has 30, numbered from 0, found' graphbolt bolt-few
 bad 'expected metadata.yaml, found no such file' graphbolt columns
 
-# auto: nothing says what it is, or two things do
+# auto: nothing identifies the format, or two things do
 mkdir empty both
 cp rows/*.npy rows/meta.json both
 cp bolt/metadata.yaml both
@@ -592,7 +592,7 @@ init_runs graph.metis 'a METIS graph is undirected'
 ! grep -q 'split: random' init/tasks-npz.yaml || fail "a split of its own is not used: $(cat init/tasks-npz.yaml)"
 grep -q 'direction=undirected' <<<"$("$bin/graphmill" partition init/graph-mtx.yaml --directory runs/init-direction 2>&1)" || fail "symmetric is not undirected"
 expect 64 'so it is read as matrix_market: expected NODES beside a table of edges alone' "$bin/graphmill" init graph.mtx labels.csv
-# A table says its direction in a comment.
+# A table states its direction in a comment.
 printf '%% asym unweighted\n1 2\n2 3\n3 1\n' >out.konect
 printf '# Undirected graph: ../snap.txt\n1 2\n2 3\n3 1\n' >snap.txt
 "$bin/graphmill" init out.konect --output init/konect.yaml >/dev/null 2>&1 && grep -q 'direction: as_given *# the file says `% asym`' init/konect.yaml ||

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every way to bring a graph in, from files to predictions in the ids of the input; and graphs that cannot be trained on.
+# Every way to read a graph, from files to predictions with the ids of the input; and graphs that
+# cannot be trained on.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 karate=$source_folder/tests/data/karate
 
@@ -13,7 +14,8 @@ rows() { [ "$(wc -l <"$work/$1/outputs/predictions.csv")" -eq $(($2 + 1)) ] || f
 run folder "$(pipeline folder "$karate")" >/dev/null
 rows folder 34
 
-# The same graph as the Open Graph Benchmark lays it out: the same model, since features are made by rule.
+# The same graph in the layout of the Open Graph Benchmark: the same model, because features are
+# made by rule.
 mkdir -p "$work/benchmark/raw" "$work/benchmark/split/time"
 tail -n +2 "$karate/edges.csv" | gzip >"$work/benchmark/raw/edge.csv.gz"
 echo 34 | gzip >"$work/benchmark/raw/num-node-list.csv.gz"
@@ -29,7 +31,7 @@ run directed "$(pipeline ogb "$work/benchmark" '  direction: as_given\n')" >/dev
 ! grep -q undirected "$work/stderr" || fail "a direction that was given is said to be assumed"
 ! cmp -s "$work/folder/outputs/predictions.csv" "$work/directed/outputs/predictions.csv" || fail "direction: as_given changes nothing"
 
-# Ids of a folder may be names: the same model, and predictions in these names.
+# Ids of a folder may be names: the same model, and predictions with these names.
 cp -r "$karate" "$work/named"
 seq 0 33 | sed 's/.*/member &, of the club/' >"$work/named/node-ids.csv"
 sed -i '1!s/\([0-9]*\),\([0-9]*\)/"member \1, of the club","member \2, of the club"/' "$work/named/edges.csv"
@@ -41,7 +43,7 @@ cp -r "$work/named" "$work/unnamed" && sed -i '3s/member/visitor/' "$work/unname
 expect 65 "edges.csv:3: source: expected an id of node-ids.csv, found 'visitor" "$bin/graphmill" run "$(pipeline folder "$work/unnamed")" \
     --directory "$work/run-unnamed"
 
-# Near names are not passed over in silence, and what is made up for them is said.
+# Near-miss names are reported, and so are generated replacements for them.
 cp -r "$karate" "$work/near"
 mv "$work/near/valid.csv" "$work/near/val.csv"
 : >"$work/near/node_feat.npy"
@@ -55,7 +57,8 @@ grep -q ' info .*labels: 34 nodes with one of 2 classes (0: 17, 1: 17)' "$work/n
 run generated "$(pipeline generated '' '  nodes: 100\n')" >/dev/null
 rows generated 100
 
-# A metric that is not defined is called so, never 0: the ROC AUC of a split with one class, and of no validation nodes.
+# An undefined metric is called so, and is never 0: the ROC AUC of a split with one class, and
+# without validation nodes.
 cp -r "$karate" "$work/one-class"
 awk 'NR == FNR {label[FNR - 1] = $1; next} label[$1] == 0' "$karate/node-label.csv" "$karate/test.csv" >"$work/one-class/test.csv"
 rm "$work/one-class/valid.csv"
@@ -68,14 +71,14 @@ grep -q 'validation undefined, best undefined' <<<"$("$bin/graphmill" status "$w
 ! grep -iqE '[^a-z]-?nan' "$work/answer" || fail "nan in $(cat "$work/answer")"
 run folder "$(pipeline folder "$karate")" >/dev/null
 
-# Several labels a node.
+# Several labels for each node.
 cp -r "$karate" "$work/many"
 sed 's/0/1,0,1/; t; s/1/0,1,0/' "$karate/node-label.csv" >"$work/many/node-label.csv"
 run many "$(pipeline folder "$work/many")" --set checkpoint.metric=micro_f1 >"$work/answer"
 grep -q '"micro_f1"' "$work/answer" || fail "no micro F1 for several labels: $(cat "$work/answer")"
 expect 78 'r2, which multi_label with 3 classes does not have' run r2 "$work/folder.yaml" --set checkpoint.metric=r2
 
-# What training lacks is said before anything is cut into parts, with the line to add; then it works.
+# Data that training lacks are reported before partitioning, with the line to add; then it works.
 edges_only() { # name, nodes, labels
     expect 65 'no labels to learn: add a line `labels: FILE` below `ingest:`' \
         "$bin/graphmill" run "$(pipeline edge_list "$work/$1")" --directory "$work/run-$1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sampling may run a thousand rounds ahead, and a Redis Cluster has room for some of them: the run goes on as far as an epoch has room,
-# and ends with the weights of a local one.
+# Sampling may run a thousand rounds ahead, but the Redis Cluster has room for some of them: the run
+# continues as far as an epoch has room, and ends with the weights of a local one.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/redis_cluster.sh"
 command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { echo "skipped: no redis-server and redis-cli"; exit 77; }

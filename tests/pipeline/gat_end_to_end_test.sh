@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Attention through every stage: trained, replayed, inferred and exported, with the same bits for any workers.
+# Attention through every stage: trained, replayed, inferred and exported, with the same bits for
+# any workers.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 
@@ -26,7 +27,7 @@ for model in gat gatv2; do
     expect 78 'for PyG alone' "$bin/graphmill" export "$work/$model" --flavor dgl --output "$work/$model.dgl"
 done
 
-# What cannot be is refused before anything is written.
+# Impossible settings are refused before anything is written.
 expect 78 'train-step.hidden is 16, expected a multiple of the 3' run none "$pipeline" --set train-step.model=gat --set train-step.heads=3
 expect 78 'expected fp32 with train-step.model gatv2' run none "$pipeline" --set train-step.model=gatv2 --set train-step.precision=bf16
 [ ! -e "$work/none" ] || fail "something was written"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gc takes nothing that a run of another folder in the same store is about to stand on: what is young stays, and what a switch that was set
-# lately names.
+# gc removes nothing that a run of another folder in the same store is about to use: young entries
+# stay, and entries that a recently set ref names.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 pipeline=$source_folder/pipelines/karate.yaml
@@ -8,7 +8,7 @@ store=$work/store
 one=$(run a "$pipeline" --store "dir:$store" | json run)
 two=$(run a "$pipeline" --store "dir:$store" --set train-step.hidden=8 | json run)
 
-# Another folder has brought its graph in and cut it, and no plan names either.
+# Another folder has ingested and partitioned its graph, and no plan names either.
 other=(--store "dir:$store" --pipeline "$pipeline" --set ingest.split="hash 50/20/30" --set partition.parts=3)
 "$bin/graphmill-ingest" "${other[@]}" >ingest.txt 2>log || fail "ingest: $(cat log)"
 "$bin/graphmill-partition" "${other[@]}" >partition.txt 2>log || fail "partition: $(cat log)"
@@ -25,7 +25,8 @@ age() { # what: it is two days older
 [ "$(freed --dry-run --grace 0)" = 3 ] || fail "without a grace: $(cat gc.txt)"
 [ "$(freed --dry-run --keep 2 --grace 0)" = 2 ] || fail "without a grace: $(cat gc.txt)"
 
-# Old pieces go, but not what has a young switch: ingest and partition have found them unchanged a moment ago.
+# Old entries are removed, unless a young ref names them: ingest and partition have found them
+# unchanged a moment ago.
 age "$store/run" "$store/partition" "$store/dataset"
 "$bin/graphmill-ingest" "${other[@]}" >found.txt 2>log && grep -q "^unchanged " found.txt || fail "ingest: $(cat log)"
 "$bin/graphmill-partition" "${other[@]}" >found.txt 2>log && grep -q "^unchanged " found.txt || fail "partition: $(cat log)"
@@ -34,7 +35,7 @@ age "$store/run" "$store/partition" "$store/dataset"
 run b "$pipeline" --store "dir:$store" --set ingest.split="hash 50/20/30" --set partition.parts=3 >other.json || fail "the other run"
 [ "$(freed --grace 0)" = 3 ] && grep -q "removed run .*$two" gc.txt || fail "the run of b is the newest: $(cat gc.txt)"
 
-# Old all of it.
+# Everything is old.
 "$bin/graphmill-ingest" "${other[@]}" --set ingest.split="hash 40/30/30" >ingest.txt 2>log || fail "ingest: $(cat log)"
 dataset=$(sed 's/.*dataset=\([^ ]*\).*/\1/' ingest.txt)
 age "$store/dataset/$dataset"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What stands between the two matrices of gin: the norm and the activation, or ReLU alone as before train-step.inner was there.
+# Between the two matrices of gin there are the norm and the activation, or only ReLU, as before
+# train-step.inner existed.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
 ring_graph "$work/g" && cd "$work/g"
@@ -17,8 +18,8 @@ done
 has_inner_norm batch || fail 'no norm inside the layers'
 ! has_inner_norm old-batch || fail 'a norm inside the layers, and inner is relu'
 
-# The file of a model says by its silence that it is one of before the setting was there. Either kind gives from its file
-# what it gives from its run's folder.
+# A model file without the setting is from before it existed. Either kind gives the same results
+# from its file and from its run's folder.
 run listed g.yaml --set 'train-step.layers=[{kind: gin, norm: batch}, {kind: gin}]' >/dev/null
 run old-listed g.yaml --set 'train-step.layers=[{kind: gin, norm: batch, inner: relu}, {kind: gin}]' >/dev/null
 for name in batch elu listed; do
@@ -31,7 +32,7 @@ for name in batch elu listed old-batch old-elu old-listed; do
     cmp -s "$work/folder-$name/outputs/embeddings.npy" "$work/file-$name/outputs/embeddings.npy" || fail "$name: its file is another model"
 done
 
-# Training goes on from it only as the model that it is.
+# Training only continues from it as the same model.
 for kind in batch elu; do
     declare -n settings=$kind
     expect 65 'ReLU alone between their matrices, .*expected train-step.inner: relu' run warm g.yaml "${settings[@]}" --set "train-step.initial=$work/old-$kind"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Pairs that are no edges, given by files: ranks among them by another way, mini-batches that have them, the same bits for any workers
-# and under replay; bad lines are named.
+# Negative pairs given by files: ranks among them are computed in another way, mini-batches contain
+# them, the same bits for any workers and under replay; bad lines are named.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
-# Ids are words. Of an undirected graph the edge of a line may stand either way.
+# Ids are words. The edge of a line may be in either direction in an undirected graph.
 python3 - "$work" <<'MAKE'
 import random, sys
 random.seed(4)
@@ -60,7 +60,8 @@ done
 
 run ids "$work/given.yaml" --set infer.predictions=false --set epochs=1 >/dev/null # which node each row is of
 
-# The rank of each line again, from the rows, among the nodes of its line but the end itself.
+# Computes the rank of each line again, from the embeddings, among the nodes of its line except the
+# end itself.
 check() { python3 - "$source_folder/tests/pipeline" "$work" "$@" 2>"$work/stderr" || fail "$(tail -1 "$work/stderr")"; }
 cat >"$work/given.py" <<'LIBRARY'
 import sys
@@ -88,7 +89,8 @@ assert abs(sum(inverse) / len(inverse) - float(sys.argv[3])) < 1e-6, sys.argv[3]
 CHECK
 )
 
-# Negatives of a mini-batch: of an edge with a line those of the line, one after the other; of others any.
+# Negatives of a mini-batch: for an edge with a line the nodes of the line, one after another; for
+# others any.
 "$bin/graphmill" export "$work/one" --what step --round 2 --output "$work/step.safetensors" >/dev/null
 check < <(cat "$work/given.py" - <<'CHECK'
 from link_checks import read_step
@@ -120,7 +122,7 @@ done
 answer=$(run test-only "$work/given.yaml" --set ingest.valid_negatives= --set infer.ranked_end=source)
 [ -n "$(measure "$answer" test mrr)" ] && [ -z "$(measure "$answer" valid mrr)" ] || fail "ranks of a split without given nodes: $answer"
 
-# What is wrong is named before anything is cut.
+# Errors are named before anything is partitioned.
 bad() { # PATTERN STATUS [settings]
     local pattern=$1 status=$2
     shift 2

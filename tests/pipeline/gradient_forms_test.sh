@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Gradients in fewer bytes (train-step.gradient): the same bytes for any workers and threads, with batch norms and learnable
-# rows, too; every unit replays; records are as short as is said, and metrics say what was lost.
+# Gradients in fewer bytes (train-step.gradient): the same bytes for any workers and threads, with
+# batch norms and learnable embeddings too; every unit replays; records have the promised size, and
+# metrics report the loss.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 small=(--set ingest.nodes=600 --set partition.parts=3 --set sample.batch_size=40 --set epochs=3 --set train-step.hidden=256 --set checkpoint.keep=0)
@@ -30,7 +31,8 @@ for form in bf16 int8; do
 done
 "$bin/graphmill" report "$work/f32" --output "$work/f32.html" >/dev/null
 grep -q 'Encoding of gradients' "$work/f32.html" && fail "floats are encoded, the report says"
-# What workers say of their times: bytes as stored are half, and a little over a quarter, of those as floats; who adds up says how long reading took.
+# The times of workers: stored bytes are half, and a little over a quarter, of those as floats;
+# aggregate reports the reading time.
 for form in bf16 int8; do
     grep -h '"gradient_float_bytes":[1-9]' "$work/$form"/times/*.jsonl >"$work/said" || fail "$form: no times of encoding"
     while read -r line; do
@@ -41,11 +43,11 @@ for form in bf16 int8; do
     grep -q '"encoding":' "$work/said" || fail "$form: aggregate does not say how long reading took"
 done
 if grep -q '"encoding":' "$work"/f32/times/*.jsonl; then fail "floats take time to encode"; fi
-# 19,200 numbers: 2 and 1 bytes for 4, beside a header of some hundred.
+# 19,200 numbers: 2 and 1 bytes instead of 4, next to a header of some hundred.
 awk -v f="$(bytes_of f32)" -v h="$(bytes_of bf16)" -v i="$(bytes_of int8)" 'BEGIN { exit !(h < 0.51 * f && i < 0.27 * f) }' ||
     fail "gradients have $(bytes_of f32), $(bytes_of bf16) and $(bytes_of int8) bytes"
 
-# Running statistics stay floats; rows are encoded, too.
+# Running statistics stay floats; embeddings are encoded, too.
 for settings in "train-step.norm=batch" "train-step.embedding=12"; do
     set=("${small[@]}" --set train-step.gradient=int8 --set $settings)
     hash=$(run "$settings" "$pipeline" "${set[@]}" | json weights_hash)
@@ -55,7 +57,8 @@ for settings in "train-step.norm=batch" "train-step.embedding=12"; do
 done
 "$bin/graphmill" verify "$work/train-step.embedding=12" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 
-# The largest numbers alone: what is left waits in a residual for the slot's next round. Epochs end in a round of fewer slots.
+# Only the largest numbers: the rest waits in a residual for the slot's next round. Epochs end in a
+# round with fewer slots.
 largest=("${small[@]}" --set train-step.gradient=top_k --set sample.batches_per_round=3)
 hash=$(run largest "$pipeline" "${largest[@]}" --workers 1 --threads 1 | json weights_hash)
 before=$(outcome largest)
@@ -67,10 +70,11 @@ awk -v e="$(rounds_say largest gradient_error)" 'BEGIN { exit !(e > 0.3 && e < 1
 replays largest train-step
 replays largest aggregate
 for unit in "--round 0 --slot 0" "--round 1 --slot 1" "--round 2 --slot 0"; do replays largest train-step $unit; done
-# All of them: as floats, to the last bit.
+# All of them: the same bits as floats.
 [ "$(run all "$pipeline" "${small[@]}" --set train-step.gradient=top_k --set train-step.gradient_kept=1 | json weights_hash)" = "$plain" ] || fail "all numbers are not all numbers"
 
-# A run that keeps little keeps the residuals that its newest rounds need, and verify asks for them; lost or damaged ones are made again.
+# A run that keeps little keeps the residuals that its newest rounds need, and verify requires them;
+# lost or damaged ones are made again.
 little=("${largest[@]}" --set checkpoint.keep=1)
 run little "$pipeline" "${little[@]}" >/dev/null
 [ "$(outcome little)" = "$before" ] || fail "checkpoint.keep makes a difference"
@@ -90,7 +94,7 @@ for harm in damage lose; do
         "$bin/graphmill" verify "$work/$name" >"$work/verified" || fail "$name: verify after $harm: $(cat "$work/verified")"
     done
 done
-# More epochs than a sibling begin anew, with what a run from nothing gives.
+# More epochs than a sibling start again, with the results of a run from scratch.
 run little "$pipeline" "${little[@]}" --set epochs=4 >/dev/null
 run four "$pipeline" "${largest[@]}" --set epochs=4 >/dev/null
 [ "$(outcome little)" = "$(outcome four)" ] || fail "4 epochs after 3 are not 4 epochs"

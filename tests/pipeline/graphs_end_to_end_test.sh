@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Classes and numbers of graphs through every stage: a dataset of many, split by files and by a draw, trained with each readout,
-# replayed, inferred; the same bits for any workers, little memory and after kills; bad input.
+# Classes and numbers of graphs through every stage: a dataset of many graphs, split by files and by
+# a draw, trained with each readout, replayed, inferred; the same bits for any workers, little
+# memory and after kills; bad input.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 python3 "$source_folder/tests/support/make_graphs.py" "$work/shapes" 420
 shapes=$source_folder/pipelines/shapes.yaml
 export SHAPES=$work/shapes
 small=(--set epochs=10 --set train-step.norm=none --set aggregate.learning_rate=0.01 --set sample.batch_size=40 --set sample.batches_per_round=2 --set checkpoint.keep=0 --set infer.weights=last)
 
-# Shapes are learnt: no node says of which its graph is.
+# Shapes are learned: no node says which class its graph has.
 answer=$(run one "$shapes" "${small[@]}" --workers 1)
 hash=$(json weights_hash <<<"$answer")
 awk -v a="$(measure "$answer" test accuracy)" 'BEGIN { exit !(a >= 0.6 && a <= 1) }' || fail "test accuracy: $answer"
@@ -66,7 +67,7 @@ sed -i 's/^train-step:$/train-step:\n  layers:\n    - {kind: sage, hidden: 24}\n
 run layers "$work/layers.yaml" "${drawn[@]}" --set ingest.features=degree --set train-step.readout=sum >/dev/null
 grep -aq "'shape': (420, 12)" <(head -c 80 "$work/layers/outputs/embeddings.npy") || fail "the last of the layers has not its own width"
 
-# Numbers of graphs: how many nodes each has.
+# Numbers of graphs: the number of nodes of each.
 cp -r "$work/shapes" "$work/sizes"
 awk '{ n[$1]++ } END { for (g = 0; g < 420; g++) print n[g] / 10 }' "$work/shapes/node-graph.csv" >"$work/sizes/graph-label.csv"
 numbers=(--set ingest.task=graph_regression --set train-step.norm=none)
@@ -75,7 +76,7 @@ for metric in rmse mae r2 loss; do [ -n "$(measure "$answer" test $metric)" ] ||
 awk -v r2="$(measure "$answer" test r2)" 'BEGIN { exit !(r2 > 0.8) }' || fail "sizes are not learnt: $answer"
 replay_each numbers "train-step --round 1 --slot 0" infer
 
-# What is wrong is named before anything is cut.
+# Errors are named before anything is partitioned.
 bad() { # PATTERN STATUS FILE CONTENT [settings]: a file of the folder is another
     local pattern=$1 status=$2 file=$3 content=$4
     shift 4

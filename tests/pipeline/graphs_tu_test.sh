@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Graphs as the TU Dortmund collection has them: classes and numbers, ids from 1, splits by files and by a draw; the model on other
-# graphs; logits and steps for others; bad input.
+# Graphs in the format of the TU Dortmund collection: classes and numbers, ids from 1, splits by
+# files and by a draw; the model on other graphs; logits and steps exported; bad input.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 for seed in 1 2; do python3 "$source_folder/tests/support/make_graphs.py" "$work/toy$seed" 160 --tu TOY --seed $seed; done
 cat >"$work/toy.yaml" <<'YAML'
@@ -15,14 +15,14 @@ YAML
 answer=$(run one "$work/toy.yaml" --workers 1)
 hash=$(json weights_hash <<<"$answer")
 [[ $answer == *'"train":112,"valid":24,"test":24'* && $answer == *'"features":5,"classes":3'* ]] || fail "the dataset: $answer"
-# Ids from 1, and classes are labels in their order: 1, 2 and 5.
+# Ids start at 1, and classes become labels in their order: 1, 2 and 5.
 awk -F, 'NR == FNR { label[FNR] = $1 == 1 ? 0 : $1 == 2 ? 1 : 2; next }
     FNR > 1 && ($1 != FNR - 1 || $3 != label[$1]) { exit 1 } END { exit FNR != 161 }' "$work/toy1/TOY_graph_labels.txt" \
     "$work/one/outputs/predictions.csv" || fail "predictions.csv is not of the graphs of the input"
 other=$(run two "$work/toy.yaml" --workers 2 | json weights_hash)
 [ "$other" = "$hash" ] || fail "two workers give $other, one gave $hash"
 
-# The same splits by files, whose graphs count from 1: the same weights.
+# The same splits by files, whose graphs are numbered from 1: the same weights.
 cp -r "$work/toy1" "$work/given"
 for split in train valid test; do
     awk -F, -v name=$split '$2 == name { print $1 }' "$work/one/outputs/predictions.csv" >"$work/given/$split.csv"
@@ -30,7 +30,8 @@ done
 other=$(TOY=given run given "$work/toy.yaml" --set ingest.split=given | json weights_hash)
 [ "$other" = "$hash" ] || fail "splits of files give $other, the same ones that were drawn $hash"
 
-# The model on other graphs, by its folder and by its file; on its own ones it says the same.
+# The model on other graphs, from its folder and its file; on its own graphs it gives the same
+# results.
 TOY=toy1 "$bin/graphmill" infer "$work/one" --on "$work/toy.yaml" --directory "$work/again" --quiet >/dev/null
 awk -F, '{ print $1 "," $3 "," $4 "," $5 }' "$work/one/outputs/predictions.csv" >"$work/before"
 awk -F, '{ print $1 "," $3 "," $4 "," $5 }' "$work/again/outputs/predictions.csv" | cmp -s - "$work/before" ||

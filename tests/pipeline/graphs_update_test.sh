@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# A dataset of many graphs that changes: graphs that come, go and change inside. A version is what ingest makes of the same graphs, read merged
-# or written whole, to the weights; runs on it, a warm start, `watch`; kills, damage, and files that do not fit.
+# A dataset of many graphs that changes: graphs are added, removed and changed. A version equals
+# what ingest makes of the same graphs, read merged or complete, to the bits of the weights; runs on
+# it, a warm start, `watch`; kills, damage, and files that do not fit.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 python3 "$source_folder/tests/support/make_graphs.py" shapes 90
 cat >graphs.py <<'PYTHON'
-# graphs.py make: the files of three updates of shapes/. graphs.py whole OUT UPDATE...: the folder of the graphs that they make, numbered anew
+# graphs.py make: the files of three updates of shapes/. graphs.py whole OUT UPDATE...: the folder
+# of the resulting graphs, renumbered
 import os, random, struct, sys
 
 def lines(path): return [line.split(",") for line in open(path).read().split("\n") if line] if os.path.exists(path) else []
@@ -122,8 +124,8 @@ update() { "$bin/graphmill" update g.yaml --directory "$1" --quiet --json $(file
 hash() { json weights_hash <"$1"; }
 verified() { grep -q '^OK' <<<"$("$bin/graphmill" verify "$1")" || fail "verify of $1"; }
 
-# Each version merged (m), written whole (x) and made from nothing (w) has the same weights, and the same predictions but for the names of
-# graphs, which lasting ones of the versions are.
+# Each version merged (m), written completely (x) and made from scratch (w) has the same weights,
+# and the same predictions except for the names of graphs, which are permanent in versions.
 merged=(--set partition.compact=1)
 run m g.yaml "${merged[@]}" >first.json
 run x g.yaml --set partition.compact=0 >/dev/null
@@ -160,7 +162,7 @@ for version in one two three; do
     [ "$(json retrain <$version.json)" = true ] || fail "drift: $(cat $version.json)"
     [ "$(printf %.4f "$(json touched <$version.json)")" = "$(cat $version.touched)" ] || fail "touched: $(cat $version.json), expected $(cat $version.touched)"
 done
-# Exports have the names, too; other workers and a warm start go on.
+# Exports have the names, too; other workers and a warm start continue.
 for what in embeddings logits; do
     "$bin/graphmill" export m --what $what --form csv --output $what.csv >/dev/null
     cmp <(cut -d, -f1 $what.csv) <(cut -d, -f1 m/outputs/predictions.csv) || fail "$what: other names of graphs"
@@ -170,7 +172,7 @@ run m g.yaml "${merged[@]}" --set "train-step.initial=$(json run <first.json)" >
 [ "$(hash warm.json)" != "$(hash merged.json)" ] || fail 'the warm start is the cold one'
 verified m
 
-# Damage: what is lost of a version, or of its parts, is made again.
+# Damage: lost records of a version, or of its parts, are made again.
 id=$(json dataset <three.json)
 damage "x/store/dataset/$id/graphs.record"
 expect 65 "$id/graphs" "$bin/graphmill" verify x --remove
@@ -182,7 +184,7 @@ verified m
 "$bin/graphmill" gc m --grace 0 >/dev/null
 verified m
 
-# Killed at any moment: the same command ends in the same version, merged and whole.
+# Killed at any moment: the same command ends with the same version, merged and complete.
 for form in 1 0; do
     sed "s/parts: 3/parts: 3, compact: $form/" g.yaml >k.yaml
     # shellcheck disable=SC2046
@@ -223,7 +225,7 @@ expect 65 'all: all nodes are removed' "$bin/graphmill" update g.yaml --director
 awk -F, 'FNR == NR {is[$1] = 1; next} $1 in is {print FNR - 1}' shapes/train.csv shapes/node-graph.csv >training
 expect 65 'training: no training graph stays, expected one at least' "$bin/graphmill" update g.yaml --directory b --quiet --remove-nodes training
 [ "$before" = "$(store_of)" ] || fail 'a wrong file changed something'
-# What is said again, or nothing, is no harm; and an unlabelled graph may be of no split.
+# Repeated statements and empty updates do no harm; an unlabelled graph may be in no split.
 printf 'id,graph,split,label\n9999,500,test,1\n9998,500,test,1\n9997,500,,\n9996,501,none\n9995,7,none,\n' >new_nodes
 printf '%s,1,0,0\n' 9999 9998 9997 9996 9995 >new_rows
 "$bin/graphmill" update g.yaml --directory b --quiet --json --add-nodes new_nodes --features new_rows >said.json
@@ -233,7 +235,7 @@ printf '%s,1,0,0\n' 9999 9998 9997 9996 9995 >new_rows
 run b g.yaml >/dev/null
 grep -q '^500,test,1,' b/outputs/predictions.csv && grep -q '^501,,,' b/outputs/predictions.csv || fail "$(tail -2 b/outputs/predictions.csv)"
 
-# By itself.
+# The same by `watch`.
 mkdir in && for version in one two; do cp -r $version in/$version; done
 mv in/one in/01 && mv in/two in/02 && mkdir in/03 && printf '%s,%s\n' "$a" "$b" >in/03/add-edges.csv
 run v g.yaml >/dev/null
@@ -242,7 +244,8 @@ expect 65 refused "$bin/graphmill" watch in g.yaml --directory v --quiet --json 
 [ "$(json retrain <in/done/01.json)" = true ] && [ -n "$(json new_valid <in/done/01.json)" ] || fail "watch: $(cat in/done/01.json)"
 grep -q 'an edge between nodes of two graphs, 7 and 8' in/refused/03.json || fail "watch: $(cat in/refused/03.json)"
 
-# Files of the TU collection, whose graphs and nodes count from 1, also in updates; numbers of graphs are learnt, several of each.
+# Files of the TU collection, whose graphs and nodes are numbered from 1, also in updates; several
+# numbers for each graph are learned.
 python3 "$source_folder/tests/support/make_graphs.py" tu 60 --tu NCI
 awk '{print $1 + 0.25 "," NR % 7 / 10}' tu/NCI_graph_attributes.txt >both && mv both tu/NCI_graph_attributes.txt
 sed 's/path: shapes.*/path: tu, task: graph_regression, split: random 70\/15\/15, seed: 5}/; s/format: folder/format: tu/; s/, seed: 5}/}/' g.yaml >tu.yaml

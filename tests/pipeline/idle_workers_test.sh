@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A worker that has nothing to do gives its CPU back when asked to (--idle), and is started again later: infer waits for the
-# end of training. The run ends as one without.
+# A worker without work releases its CPU if asked to (--idle), and is started again later: infer
+# waits for the end of training. The run ends like one without.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 pipeline=$source_folder/pipelines/karate.yaml

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Inference of some nodes (graphmill infer --nodes): the bytes of those of all nodes, from their neighbourhood alone, for layers
-# of every kind of input; replayed, verified, and refused where there is no room.
+# Inference of some nodes (graphmill infer --nodes): the same bytes as in inference of all nodes,
+# computed from their neighbourhood alone, for layers with every kind of input; replayed, verified,
+# and refused without enough room.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 graph=(--set ingest.nodes=4000 --set partition.parts=3)
 printf '17\n3999\n1234\n' >"$work/ids"
 
-# same NAME: the rows of those nodes in $work/NAME-some are those in $work/NAME-all.
+# The rows of those nodes in $work/NAME-some equal those in $work/NAME-all: same NAME
 same() {
     python3 - "$work/$1-all/outputs" "$work/$1-some/outputs" <<'PYTHON' || fail "$1: other rows of some nodes"
 import struct, sys

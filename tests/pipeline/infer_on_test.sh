@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# A trained model applied to another graph: the same graph gives the same bytes, new nodes, some nodes, what does not fit, and
-# a run that is killed.
+# A trained model applied to another graph: the same graph gives the same bytes, new nodes, some
+# nodes, graphs that do not fit, and a run that is killed.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
-# graph FOLDER NODES SEED: three communities in a row, with features of unlike size by community
+# Makes three communities in a row, with features whose scale depends on the community: graph FOLDER
+# NODES SEED
 graph() {
     mkdir -p "$1"
     awk -v n="$2" -v seed="$3" -v out="$1" 'BEGIN {
@@ -51,7 +52,7 @@ pipeline "$work/graph" 3 >"$work/graph.yaml"
 run model "$work/graph.yaml" >"$work/answer"
 hash=$(json weights_hash <"$work/answer")
 
-# The same graph, by its pipeline file and as a folder in another number of parts.
+# The same graph, by its pipeline file and as a folder with another number of parts.
 infer --on "$work/graph.yaml" --directory "$work/same" >"$work/answer"
 [ "$(json weights_hash <"$work/answer")" = "$hash" ] || fail "other weights: $(cat "$work/answer")"
 for file in predictions.csv embeddings.npy; do
@@ -70,7 +71,8 @@ infer --on "$work/graph.yaml" --directory "$work/same" --weights last >"$work/an
 infer --on "$work/graph.yaml" --directory "$work/two" --workers 2 >/dev/null
 cmp "$work/model/outputs/embeddings.npy" "$work/two/outputs/embeddings.npy" || fail "two workers give other embeddings"
 
-# New nodes beside the old, without labels; the old ones are scaled as in training, so their features are what they were.
+# New nodes next to the old ones, without labels; the old ones are scaled as in training, so their
+# features are the same.
 graph "$work/more" 90 2
 rm "$work/more"/{node-label,train,valid,test}.csv
 infer --on "$work/more" --directory "$work/new" >/dev/null
@@ -80,7 +82,7 @@ right=$(awk -F, 'NR > 1 && (NR - 2) % 3 == $4 {n++} END {print n}' "$work/new/ou
 [ "$right" -ge 60 ] || fail "only $right of 90 new nodes are right"
 [ "$(sed -n '2p' "$work/new/model/feature_statistics.csv")" = 'mean,deviation' ] || fail "no statistics: $(cat "$work/new/model/feature_statistics.csv")"
 
-# What drew neighbours in training is not asked of a graph on which nothing is drawn.
+# The data that sampling needed in training are not required of a graph on which nothing is sampled.
 run drawn "$work/graph.yaml" --set sample.sampler=weighted_neighbor --set train-step.edge_weights=false --set epochs=1 >/dev/null
 cp -r "$work/more" "$work/weightless" && sed -i 's/,[^,]*$//' "$work/weightless/edges.csv"
 "$bin/graphmill" infer "$work/drawn" --on "$work/weightless" --directory "$work/undrawn" --quiet --json >/dev/null
@@ -96,7 +98,7 @@ cmp "$work/whole/predictions.csv" "$work/new/outputs/predictions.csv" || fail "a
 printf 'person 0\nnobody\n' >"$work/ids"
 expect 65 "ids:2: expected the id of a node of the graph, found 'nobody'" infer --on "$work/more" --directory "$work/new" --nodes "$work/ids"
 
-# What does not fit is said before the graph is cut into parts.
+# Differences are reported before the graph is partitioned.
 unlike() { # name, pattern, status
     rm -rf "$work/run-$1"
     expect "$3" "$2" infer --on "$work/$1" --directory "$work/run-$1"
@@ -124,7 +126,8 @@ expect 78 'infer.nodes is .*expected nothing' run named "$work/graph.yaml" --set
 expect 64 'takes one MODEL and --on DATASET' "$bin/graphmill" infer "$work/model"
 expect 78 'infer.model is .*expected nothing' run named "$work/graph.yaml" --set 'infer.model=1 a b'
 
-# The model's file is enough, without the folder of its run: the same bytes, scaled alike, with class weights in the loss.
+# The model's file is enough, without the folder of its run: the same bytes, the same scaling, with
+# class weights in the loss.
 "$bin/graphmill" export "$work/model" --output "$work/exported.safetensors" >/dev/null
 mkdir "$work/away"
 cp "$work/model/outputs/model.safetensors" "$work/away"
@@ -159,7 +162,7 @@ expect 65 'does not fit the model of run people-.*it has no edge weights, which 
 [ ! -e "$work/unlike/store/partition" ] || fail 'it was partitioned'
 rm -rf "$work/unlike"
 
-# Killed at any moment, the same command goes on, and gives the same bytes.
+# Killed at any moment, the same command resumes, and gives the same bytes.
 for pause in 0.05 0.15 0.3 0.45; do
     rm -rf "$work/killed"
     infer --on "$work/more" --directory "$work/killed" >/dev/null 2>&1 &

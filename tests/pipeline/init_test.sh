@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# graphmill init writes a pipeline file that runs as it is: with a table of nodes, with string ids in another column than the
-# first, with splits of its own, packed, and without any table of nodes; what it cannot take is said by line.
+# graphmill init writes a pipeline file that runs without changes: with a table of nodes, with
+# string ids in another column than the first, with its own splits, compressed, and without a table
+# of nodes; input that it cannot use is reported by line.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 folder=$work/tables
 mkdir -p "$folder"
@@ -18,7 +19,7 @@ run club club.yaml >run.json || fail "the file does not run"
 grep -q '^member 7,[a-z]*,hi,' "$work/club/outputs/predictions.csv" || fail "predictions: $(head -3 "$work/club/outputs/predictions.csv")"
 awk -F, 'NR > 1 {n++; right += $3 == $4} END {exit !(n == 34 && right >= 29)}' "$work/club/outputs/predictions.csv" ||
     fail "accuracy: $(cat "$work/club/outputs/metrics.json")"
-# The same files give the same text; a file that is there stays.
+# The same files give the same text; an existing file stays.
 cp club.yaml before
 expect 64 'club.yaml is there already: name another file with --output, or replace it with --force' "$bin/graphmill" init club.csv.gz members.csv
 "$bin/graphmill" init club.csv.gz members.csv --force >/dev/null 2>&1 && cmp -s club.yaml before || fail "another text"
@@ -26,19 +27,20 @@ mkdir -p elsewhere
 "$bin/graphmill" init club.csv.gz members.csv --output elsewhere/other.yaml >/dev/null 2>&1 || fail "--output"
 run elsewhere elsewhere/other.yaml --set epochs=1 >/dev/null || fail "a file elsewhere does not run"
 
-# A column that says which nodes are for what is taken.
+# A column that assigns nodes to splits is used.
 awk -F, -v OFS=, 'NR == 1 {print $0, "fold"; next} {print $0, NR % 5 ? NR % 5 == 1 ? "val" : "train" : "test"}' members.csv >folds.csv
 "$bin/graphmill" init club.csv.gz folds.csv --output folds.yaml >/dev/null 2>&1
 grep -q 'split: "column fold"' folds.yaml || fail "fold: $(cat folds.yaml)"
 run folds folds.yaml --set epochs=1 >run.json && grep -q '"train":21,"valid":6,"test":7' run.json || fail "folds: $(cat run.json)"
 
-# Words such as NA among numbers say that a value is missing; among words they are classes, and ingest says so.
+# Words such as NA among numbers mean a missing value; among words they are classes, and ingest says
+# so.
 awk -F, -v OFS=, 'NR == 1 {print $0, "score"; next} {print $0, NR % 7 ? NR / 2 : "NA"}' members.csv >gaps.csv
 "$bin/graphmill" init club.csv.gz gaps.csv --output gaps.yaml >/dev/null 2>&1 || fail "gaps"
 grep -q 'score: standardise mean' gaps.yaml && grep -q 'missing_words: \["NA"\]' gaps.yaml || fail "gaps: $(cat gaps.yaml)"
 run gaps gaps.yaml --set epochs=1 >/dev/null || fail "a file with gaps does not run"
 
-# Edges alone: links are learnt.
+# Edges alone: links are learned.
 printf '# pairs\n' >pairs.txt
 awk -F, 'NR > 1 {print $1 "\t" $2}' "$source_folder/tests/data/karate/edges.csv" >>pairs.txt
 "$bin/graphmill" init pairs.txt >/dev/null 2>&1 || fail "edges alone"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What `cmake --install` installs works by itself, and lines that are printed can be pasted into a shell.
+# The files that `cmake --install` installs work by themselves, and printed lines can be pasted into
+# a shell.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cmake --install "$(dirname "$bin")" --prefix "$work/usr" >"$work/install" || fail "not installed: $(tail -3 "$work/install")"
 for program in graphmill graphmill-{ingest,partition,sample,train-step,aggregate,checkpoint,infer}; do
@@ -10,7 +11,7 @@ for file in "$source_folder"/pipelines/*.yaml; do
 done
 diff -r "$source_folder/pipelines/guide" "$work/usr/share/graphmill/pipelines/guide" || fail "the guide is not installed whole"
 
-# Man pages and completion say what the tables say.
+# Man pages and completion agree with the tables.
 man=$work/usr/share/man/man1
 for page in graphmill graphmill-run graphmill-replay graphmill-gc graphmill-train-step; do
     [ -s "$man/$page.1" ] || fail "no man page of $page"
@@ -44,7 +45,7 @@ for shell in complete_word complete_in_zsh; do
     [ "$($shell graphmill replay runs/x agg)" = aggregate ] || fail "$shell replay: $($shell graphmill replay runs/x agg 2>&1)"
 done
 
-# A Debian package, with what it needs.
+# A Debian package, with its dependencies.
 if [ -n "$(command -v dpkg-shlibdeps)" ] && ! sanitized; then
     (cd "$work" && cpack -G DEB --config "$(dirname "$bin")/CPackConfig.cmake" -B "$work/package" >"$work/cpack.txt" 2>&1) ||
         fail "no package: $(tail -3 "$work/cpack.txt")"
@@ -59,7 +60,7 @@ if [ -n "$(command -v dpkg-shlibdeps)" ] && ! sanitized; then
     done
 fi
 
-# The quickstart of the installed tree, in another folder, where nothing else is.
+# The quickstart of the installed tree, in an empty folder elsewhere.
 mkdir "$work/a home"
 cd "$work/a home"
 "$work/usr/share/graphmill/pipelines/quickstart.sh" >"$work/answer" 2>"$work/progress" ||
@@ -67,7 +68,8 @@ cd "$work/a home"
 grep -q '^MATCH train-step/' "$work/answer" || fail "no unit was replayed: $(cat "$work/answer")"
 grep -qx "    export PATH=$work/usr/bin:\$PATH" "$work/answer" || fail "how graphmill gets into PATH is not said"
 
-# The printed line, pasted, from a folder with a space in its name, without and with the programs in PATH.
+# The printed line, pasted, from a folder with a space in its name, without and with the programs in
+# PATH.
 pasted() {
     bash -c "$(sed -n 's/^replay a unit *//p' "$work/answer")" >"$work/pasted" 2>&1 || fail "pasted: $(cat "$work/pasted")"
     grep -q '^MATCH train-step/' "$work/pasted" || fail "pasted: $(cat "$work/pasted")"

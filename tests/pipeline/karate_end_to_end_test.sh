@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The smallest graph through every stage: outputs are there and right, every unit replays, a second run skips.
+# The smallest graph through every stage: the outputs exist and are right, every unit replays, a
+# second run skips.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 
@@ -15,11 +16,12 @@ done
 [ "$(wc -l <"$outputs/predictions.csv")" -eq 35 ] || fail "predictions.csv has not 34 rows"
 cut -d, -f1 "$outputs/predictions.csv" | tail -n +2 | cmp -s - <(seq 0 33) || fail "predictions are not in the order of the input"
 cut -d, -f3 "$outputs/predictions.csv" | tail -n +2 | cmp -s - "$source_folder/tests/data/karate/node-label.csv" || fail "labels do not belong to their nodes"
-# The log of the worker that wrote them is all that a person sees of a Job: the result stands there, too.
+# A person sees only the log of a Job, so the log of the worker that wrote the outputs has the
+# result, too.
 grep -q "weights hash   $hash" "$work"/karate/logs/infer-*.log || fail "infer's log has no weights hash"
 grep -qE "test +accuracy 0\.[0-9]{4}" "$work"/karate/logs/infer-*.log || fail "infer's log has no accuracy"
 [ -s "$work/karate/metrics.jsonl" ] || fail "metrics.jsonl is missing"
-# It is made of what is stored: deleted, it comes back.
+# The file is made from stored records: after deletion it comes back.
 cp "$work/karate/metrics.jsonl" "$work/metrics"
 rm "$work"/karate/store/logs/*/metrics.jsonl
 run karate "$pipeline" --set checkpoint.keep=0 >/dev/null
@@ -42,7 +44,7 @@ replays karate infer
 
 grep -q '^OK ' <<<"$("$bin/graphmill" verify "$work/karate")" || fail "verify does not say OK"
 
-# Again: nothing is computed, the answer is the same.
+# The same command again: nothing is computed, the answer is the same.
 "$bin/graphmill" run "$pipeline" --directory "$work/karate" --set checkpoint.keep=0 2>"$work/again" >/dev/null
 [ "$(grep -c unchanged "$work/again")" -ge 3 ] || fail "a second run does not say that nothing changed: $(cat "$work/again")"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A step as a pipeline of layers: the weights and metrics of the whole step for 1, 2 and 4 workers and each kind of model; every pass
-# replays; killed workers, damaged and lost records cost nothing; what does not go together is refused.
+# A step as a pipeline of layers: the weights and metrics of the whole step for 1, 2 and 4 workers
+# and each kind of model; every pass replays; killed workers, damaged and lost records change
+# nothing; conflicting settings are refused.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 small=(--set ingest.nodes=600 --set partition.parts=3 --set sample.batch_size=30 --set sample.batches_per_round=6 --set epochs=2
@@ -23,7 +24,8 @@ expect 64 'no pass 5: there are passes 1 to 4' "$bin/graphmill" replay "$work/la
 expect 64 'pipeline is whole' "$bin/graphmill" replay "$work/whole" train-step --pass 1 --round $last
 "$bin/graphmill" verify "$work/layers4" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 
-# Layers that others read beside the one below, tails with statistics of the batch, few bytes, sums by range.
+# Layers that read more than the layer below, tails with statistics of the batch, few bytes, sums by
+# range.
 number=0
 for settings in "train-step.norm=batch train-step.residual=true" "train-step.jumping_knowledge=max aggregate.ranges=2" \
     "train-step.model=gat train-step.hidden=16 train-step.gradient=top_k" "train-step.model=appnp sample.reuse_epochs=2"; do
@@ -34,7 +36,7 @@ for settings in "train-step.norm=batch train-step.residual=true" "train-step.jum
     same "$settings" "$(run passes$number "$pipeline" "${small[@]}" "${set[@]}" "${layers[@]}" --workers 2)" passes$number kind$number
 done
 
-# What is damaged or lost is made again.
+# Damaged or lost records are made again.
 store=$(echo "$work"/layers1/store/run/*)
 damage "$store"/round/0000000001/pass/001/slot/00001/pass_output.record
 rm "$store"/round/0000000001/pass/003/slot/00000/pass_gradient.record
@@ -42,7 +44,7 @@ expect 65 '' "$bin/graphmill" verify "$work/layers1" --remove
 same "harm" "$(run layers1 "$pipeline" "${deep[@]}" "${layers[@]}")" layers1 whole
 "$bin/graphmill" verify "$work/layers1" >"$work/verified" || fail "verify after harm: $(cat "$work/verified")"
 
-# The driver and all that it started die in the middle of a step: at each of its passes.
+# The driver and all its programs die in the middle of a step, at each of its passes.
 before=$(outcome layers1)
 for pass in 001 004; do
     rm -rf "$work/killed"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# A model listed layer by layer, and jumping knowledge: trained, replayed, inferred, with the same bits for any workers.
+# A model listed layer by layer, and jumping knowledge: trained, replayed, inferred, with the same
+# bits for any workers.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 
-# Trains with these settings, replays each layer's inference, and does the same with three workers.
+# Trains with these settings, replays each layer's inference, and repeats it with three workers.
 check() {
     local name=$1 layers=$2 answer hash accuracy other
     shift 2
@@ -31,13 +32,13 @@ check max 3 --set train-step.model=gcn --set train-step.jumping_knowledge=max --
 names=$(head -c 8192 "$work/cat/outputs/model.safetensors" | tr -c '[:print:]' ' ')
 [[ $names == *lin.weight* && $names == *'"jumping_knowledge":"cat"'* && $names == *'"num_layers":"3"'* ]] || fail "the model's file has no lin: $names"
 
-# The list says it all: what holds for all layers has no effect beside it, so it is the same run.
+# The list is complete: settings for all layers have no effect next to it, so it is the same run.
 same=$(run mixed "$pipeline" --set "train-step.layers=$mixed" --set sample.fanouts=4,4 --set train-step.norm=batch --set checkpoint.keep=0 \
     --set infer.weights=last | json weights_hash)
 [ "$same" = "$(run mixed-3 "$pipeline" --set "train-step.layers=$mixed" --set sample.fanouts=4,4 --set infer.weights=last | json weights_hash)" ] ||
     fail "a setting without effect made another run"
 
-# What cannot be is refused before anything is written.
+# Impossible settings are refused before anything is written.
 expect 78 "is 'gatt', expected one of sage" run none "$pipeline" --set 'train-step.layers=[{kind: gatt}]'
 expect 78 "sample.fanouts has 2 items, expected 1" run none "$pipeline" --set 'train-step.layers=[{kind: mlp}, {kind: sage}]' --set sample.fanouts=4,4
 expect 78 'layer 1 of the model .gat.: the output width is 10, which its 4 heads do not divide' run none "$pipeline" \

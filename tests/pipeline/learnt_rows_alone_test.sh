@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Plain node2vec and matrix factorisation: rows of nodes are all that is learnt, and no layer nor decoder has a tensor.
+# Plain node2vec and matrix factorisation: only the embeddings of nodes are learned, and no layer or
+# decoder has a tensor.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 awk -v to="$work" 'BEGIN { # two rings of 60 nodes, each with edges to nodes near by
     print "src,dst" >(to "/edges.csv")
@@ -46,10 +47,10 @@ for with in train-step.gradient=int8 train-step.gradient=top_k "aggregate.optimi
     run "$with" "$work/node2vec.yaml" --set "$with" "${extra[@]}" --set epochs=3 >"$work/said" 2>&1 || fail "$with: $(cat "$work/said")"
 done
 
-# More epochs go on from the rows that are there.
+# More epochs continue from the existing embeddings.
 run more "$work/node2vec.yaml" --set epochs=10 --set checkpoint.keep=2 >/dev/null
 run more "$work/node2vec.yaml" --set epochs=20 --set checkpoint.keep=2 >/dev/null
 [ "$(hash_of more)" = "$expected" ] || fail "10 epochs and 10 more give other rows than 20"
 
-# Without learnt rows nothing is left to learn.
+# Without learnable embeddings there is nothing to learn.
 expect 78 'the model has no tensors to train.*train-step.embedding: 64' run none "$work/node2vec.yaml" --set train-step.embedding=0 --set train-step.features=true --set train-step.hidden=2

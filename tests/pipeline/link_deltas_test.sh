@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Held-out edges of versions' partitions, which are made of those of the dataset where parts are deltas: the same weights, predictions and answers
-# as over parts written whole; replayed, verified, and mended when what they are made of is lost.
+# Held-out edges of versions' partitions, which are made from those of the dataset if parts are
+# deltas: the same weights, predictions and answers as with complete parts; replayed, verified, and
+# repaired when their inputs are lost.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/class_graph.sh"
 mkdir "$work/g" && cd "$work/g"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What links are measured on: the source is no candidate for its own target; leave_one_out tests no pair that stands in training; a
-# split by time tests each interaction that is kept; and candidates of a bipartite graph are of the right side.
+# The protocol of link metrics: the source is no candidate for its own target; leave_one_out tests
+# no pair that is in training; a split by time tests each kept interaction; and candidates of a
+# bipartite graph are of the right side.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON'
@@ -48,7 +49,7 @@ def predictions(name):
 def score(a, b):
     return sum(x * y for x, y in zip(a, b))
 
-# Filtered ranks among all nodes but the source.
+# Filtered ranks among all nodes except the source.
 rows, near = read_rows("friends/outputs/embeddings.npy"), collections.defaultdict(set)
 for line in list(open("friends.csv"))[1:]:
     a, b = map(int, line.split(","))
@@ -66,7 +67,7 @@ for p in predictions("friends"):
 assert not wrong, f"{wrong} ranks are not those of the other nodes"
 assert above_self > 30, f"only {above_self} sources score above their targets: the test shows nothing"
 
-# Pairs of the test are in no other split.
+# Test pairs are in no other split.
 by = collections.defaultdict(list)
 for user, item, time in list(csv.reader(open("buys.csv")))[1:]:
     by[user].append((int(time), item))
@@ -76,7 +77,7 @@ assert len(tests) == 30, f"{len(tests)} users have a test pair, expected the 30 
 for user, item in tests:
     assert item not in [i for _, i in sorted(by[user])[:-2]], f"user {user} had item {item} before"
 
-# Each interaction that is kept is an example, with as many candidates as there are items.
+# Each kept interaction is an example, with as many candidates as there are items.
 times = sorted(int(t) for events in by.values() for t, _ in events)
 end = times[-(-len(times) * 60 // 100) - 1]
 late = sum(t > end for t in times)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Link prediction through every stage: split, trained, replayed, inferred; the same bits for any workers and after kills; bad input.
+# Link prediction through every stage: split, trained, replayed, inferred; the same bits for any
+# workers and after kills; bad input.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cat >"$work/links.yaml" <<'YAML'
 name: links
@@ -36,7 +37,7 @@ lines=$(($(wc -l <"$work/one/outputs/predictions.csv") - 1))
 pairs=$(($(measure "$answer" test pairs) + $(measure "$answer" valid pairs)))
 [ $pairs -eq $((2 * lines)) ] || fail "$lines held-out edges, $pairs pairs with one negative each"
 
-# AUC and MRR once more, from the lines and the embeddings alone.
+# AUC and MRR computed again, from the lines and the embeddings alone.
 awk -F, 'NR > 1 && $3 == "test" { n++; sum += 1 / $5 } END { printf "%.6f\n", sum / n }' "$work/one/outputs/predictions.csv" >"$work/mrr"
 awk -v a="$(cat "$work/mrr")" -v b="$(measure "$answer" test mrr)" 'BEGIN { d = a - b; exit !(d < 1e-5 && d > -1e-5) }' ||
     fail "MRR of the lines is $(cat "$work/mrr"), of the metrics $(measure "$answer" test mrr)"
@@ -85,7 +86,8 @@ for kind in "${kinds[@]}"; do
     replays "$decoder" train-step --round 3 --slot 1
 done
 
-# Pairs of random walks: embeddings of an undirected graph learnt without its edges as examples; the same for any workers.
+# Pairs of random walks: embeddings of an undirected graph learned without its edges as examples;
+# the same for any workers.
 walks=(--set sample.pairs=walks --set sample.pair_walk_length=3 --set sample.negatives=4 --set sample.negative=degree)
 answer=$(run walks "$work/links.yaml" "${walks[@]}")
 awk -v a="$(measure "$answer" test roc_auc)" 'BEGIN { exit !(a > 0.6 && a <= 1) }' || fail "walks: $answer"
@@ -96,7 +98,7 @@ replays walks sample --round 3 --slot 1
 other=$(run node2vec "$work/links.yaml" "${walks[@]}" --set sample.walk_q=4 | json weights_hash)
 [ "$other" != "$(json weights_hash <<<"$answer")" ] || fail "walk_q changes nothing"
 
-# Loss, gradients and ranks by another way.
+# Loss, gradients and ranks computed in another way.
 check() { ! command -v python3 >/dev/null || python3 "$source_folder/tests/pipeline/link_checks.py" "$@" 2>"$work/stderr" || fail "$(tail -1 "$work/stderr")"; }
 "$bin/graphmill" export "$work/bilinear" --what step --round 3 --slot 1 --output "$work/bilinear.safetensors" >/dev/null
 check step "$work/bilinear.safetensors"
@@ -105,7 +107,7 @@ check ranks "$work/plain/outputs"
 awk -F, 'NR == FNR { rank[$1 "," $2] = $5; next } FNR > 1 && $5 > rank[$1 "," $2] { exit 1 }' "$work/plain/outputs/predictions.csv" \
     "$work/one/outputs/predictions.csv" || fail "a filtered rank is above that of all nodes"
 
-# An edge list with ids of its own, split by files; what is wrong is named before anything is cut.
+# An edge list with its own ids, split by files; errors are named before anything is partitioned.
 awk 'BEGIN { for (i = 0; i < 60; i++) for (k = 1; k <= 4; k++) print "n" i " n" (i + k) % 60 }' >"$work/edges.txt"
 printf 'source,target\nn3,n30\nn40,n4\n' >"$work/test.csv"
 printf 'n5,n31\n' >"$work/valid.csv"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# list, compare, gc: what lies in a folder of runs, and what goes when newer runs replaced it. A gc that is killed is ended by the next.
+# list, compare, gc: the contents of a folder of runs, and what is removed after newer runs replaced
+# it. The next gc completes one that was killed.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 mkdir "$work/runs"
 cd "$work"
@@ -33,7 +34,7 @@ grep -q "^test accuracy" compare.txt || fail "compare has no scores"
 "$bin/graphmill" compare "runs/club:$one" "runs/club:$one" --json >same.json
 python3 -c 'import json; a, b = json.load(open("same.json")); assert a == b and a["scores"]["test_accuracy"] > 0 and len(a["weights_hash"]) == 32, (a, b)' || fail "see above"
 
-# A dry run changes nothing; what it says goes is what then goes.
+# A dry run changes nothing; it lists exactly what is then removed.
 find runs -type f -o -type l | sort >files.before
 "$bin/graphmill" gc runs/club --dry-run --grace 0 >dry.txt
 find runs -type f -o -type l | sort | cmp - files.before || fail "a dry run changed something"
@@ -41,7 +42,8 @@ for gone in "$one" "$two"; do grep -q "would remove run .*$gone" dry.txt || fail
 grep -q "would remove partition" dry.txt || fail "the first partition would stay"
 ! grep -q "dataset\|$three" dry.txt || fail "what the newest run stands on would go: $(cat dry.txt)"
 
-# Killed at the first removals, and again a few later: what is left is whole for the runs that stay, and the next gc ends it.
+# Killed at the first removals, and again a few later: the rest is intact for the staying runs, and
+# the next gc completes it.
 traced=yes
 strace -o /dev/null true 2>/dev/null || traced=
 for calls in ${traced:+1 3 9}; do
@@ -59,7 +61,8 @@ after=$("$bin/graphmill" export runs/club --what logits --output three.npy --jso
 "$bin/graphmill" gc runs/club --grace 0 >again.txt
 grep -q "freed 0 pieces" again.txt || fail "a second gc found something"
 
-# What is gone is made again, the same; more epochs begin from a sibling that is there, and from nothing where it is gone.
+# Removed data are made again, equal; more epochs start from an existing sibling, or from scratch if
+# it is gone.
 [ "$(run runs/club "$pipeline" | json run)" = "$one" ] || fail "the first run is another one now"
 [ "$("$bin/graphmill" list runs/club | wc -l)" -eq 2 ] || fail "the first run is not listed again"
 more=$(run runs/club "$pipeline" --set epochs=40 | json weights_hash)

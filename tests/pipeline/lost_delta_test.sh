@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The delta of a version is damaged or lost: verify names it and says what mends it, no run uses another version, and the same files make it again.
+# The delta of a version is damaged or lost: verify names it and the repair, no run uses another
+# version, and the same files make it again.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 random_graph . 1 1200
@@ -22,7 +23,8 @@ one=$(update 1 | json dataset) two=$(update 2 | json dataset)
 wanted=$(run r g.yaml | json weights_hash)
 mkdir kept && cp -a r kept/
 
-# What was done to the store, and the files that mend it. The second line of each: what verify says while it is not mended.
+# Checks a change to the store, and the files that repair it. The second line of each is what verify
+# says before the repair.
 mended() {
     local what=$1 files=$2 status=0
     "$bin/graphmill" verify r >verify.txt 2>&1 && fail "$what: verify says OK"
@@ -49,13 +51,13 @@ flip "$(delta "$two")" && { "$bin/graphmill" verify --remove r >/dev/null 2>&1 |
 rm r/store/switch/current/version/* "$(delta "$two")" && mended 'the newest delta and the switch' 2
 rm "r/store/switch/current/next/${one##*-}" "$(delta "$two")" && mended 'the newest delta and its link' 2
 
-# Other files are none that mend it.
+# Other files do not repair it.
 flip "$(delta "$two")"
 echo 5,9 >other.csv
 expect 65 "$two" "$bin/graphmill" update g.yaml --directory r --add-edges other.csv --quiet
 rm -rf r && cp -a kept/r r
 
-# Switches and the schema of the newest version: a run finds the version and makes what is lost of it.
+# Refs and the schema of the newest version: a run finds the version and makes its lost records.
 found() {
     [ "$(run r g.yaml --set epochs=3 | json id)" = "$two" ] || fail "$1: the run is not on $two"
     "$bin/graphmill" verify r >verify.txt 2>&1 || fail "$1: verify: $(cat verify.txt)"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Parts by what a run read: where few nodes are for training a next run reads fewer rows for seeds of other parts, and the part that
-# is read most is read less; the same table gives the same bits, whatever it is called; what does not fit is named before the work.
+# Parts by the reads of a run: if few nodes are for training, the next run reads fewer rows for
+# seeds of other parts, and the most read part is read less. The same table gives the same bits,
+# whatever its name; errors are named before the work.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
 cat >"$work/g.yaml" <<'YAML'
@@ -12,7 +13,7 @@ sample: {fanouts: [5, 5], batch_size: 10}
 train-step: {hidden: 8}
 checkpoint: {keep: 0}
 YAML
-# Trains NAME, and leaves what was read in NAME.csv and NAME.json: measured NAME [options]
+# Trains NAME, and writes its reads to NAME.csv and NAME.json: measured NAME [options]
 measured() {
     run "$1" "$work/g.yaml" "${@:2}" >"$work/$1.answer"
     "$bin/graphmill" export "$work/$1" --what loads --json --output "$work/$1.csv" >"$work/$1.json" 2>/dev/null
@@ -34,7 +35,8 @@ for direction in as_given undirected; do
     done
 done
 
-# The content is the table: the same elsewhere is the same partition, of another table it is another.
+# The content of the table counts: a copy elsewhere gives the same partition, another table another
+# one.
 name=metis-as_given
 gzip -c "$work/$name.csv" >"$work/packed.csv.gz"
 cp "$work/$name.csv" "$work/copy.csv"
@@ -48,7 +50,8 @@ measured other --set "partition.loads=$work/fennel-as_given.csv" --set ingest.di
 [ "$(json run <"$work/other.answer")" != "$(json run <"$work/again.answer")" ] || fail "other loads are the same run"
 replays again partition
 
-# The comparison measures all methods by the table, and tries those that can go by it without and with it: line METHOD WITH_LOADS
+# The comparison measures all methods with the table, and tries those that can use it without and
+# with it: line METHOD WITH_LOADS
 "$bin/graphmill" partition "$work/g.yaml" --directory "$work/again" --set "partition.loads=$work/copy.csv" --set ingest.direction=as_given \
     --compare --methods metis,hash --quiet --json >"$work/table.json"
 line() { tr '{' '\n' <"$work/table.json" | awk -v m="\"method\":\"$1\"" -v w="$2" 'index($0, "\"method\"") {on = index($0, m) && !!index($0, "by_loads") == w} on'; }
@@ -67,7 +70,7 @@ run again "$work/g.yaml" --set "partition.loads=$work/copy.csv" --set ingest.dir
 grep -q '"method":"placed"' <("$bin/graphmill" export "$work/again" --what report --output /dev/stdout) || fail "the version was not placed"
 [ "$(parts_of again)" = "$(parts_of packed)" ] || fail "nodes of a version have moved"
 
-# What is wrong is said.
+# Errors are reported.
 partition() { "$bin/graphmill" partition "$work/g.yaml" --directory "$work/bad" --quiet "$@"; }
 expect 78 'partition.loads is given, but partition.method is hash, which cannot go by them' partition --set "partition.loads=$work/$name.csv" --set partition.method=hash
 [ ! -e "$work/bad" ] || fail "the method was refused after work"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Wrong input ends with a message that names it, the right exit status, nothing half-written; mended, the same command works.
+# Wrong input ends with a message that names it, the right exit status, and nothing half-written;
+# with corrected input the same command works.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 data=$source_folder/tests/data/karate
 
-# A copy of the karate club that each case spoils: spoil NAME, then commands on $copy
+# Makes a copy of the karate club that each case damages: spoil NAME, then commands on $copy
 spoil() {
     copy=$work/data-$1
     rm -rf "$copy"
@@ -60,7 +61,7 @@ printf 'epochs: [1\n' >"$work/broken.yaml"
 expect 78 'broken.yaml:' "$bin/graphmill" run "$work/broken.yaml" --directory "$work/broken"
 expect 65 'no run was started|no such|nowhere' "$bin/graphmill" status "$work/nowhere"
 
-# Legal, if unusual: isolated nodes, and a graph of one node.
+# Unusual but valid: isolated nodes, and a graph of one node.
 spoil isolated; sed -i 's/34/40/' "$copy/meta.json"; for i in 1 2 3 4 5 6; do echo -1 >>"$copy/node-label.csv"; done
 graphmill_run isolated >/dev/null || fail "isolated nodes are legal"
 spoil one-node

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What is no table is refused by its name, whatever the setting that leads to it: as edges, labels, features, splits, held-out pairs, in
-# an update and by init; so are texts that look like rows but are no edge list. The way out that a message gives works where it is tried.
+# A file that is no table is refused by its kind, whichever setting names it: as edges, labels,
+# features, splits, held-out pairs, in an update and by init; so are texts that look like rows but
+# are no edge list. The conversion in a message works where it is tried.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 karate=$source_folder/tests/data/karate
@@ -64,7 +65,7 @@ shape 'a dense matrix with names' ',a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n'
 shape 'an adjacency list' '1 2 3 4\n2 1\n3 1 4 5 6\n4 1 3\n'
 shape 'an edge list with attributes in braces' "a b {'weight': 1}\nb c {'weight': 2}\n"
 shape 'a list of OpenKE' '2\n0 1 5\n1 2 4\n'
-# Tables that look a little like them.
+# Tables that resemble them a little.
 for text in '0,1,1,0\n1,0,1,0\n0,1,0,1\n1,1,0,0\n1,0,0,1\n' 'a b\nb c\nc a\n' '1 2\n2 3\n3 4\n4 5 6\n'; do
     printf "$text" >shape.txt
     pipeline 'format: edge_list' 'path: shape.txt' 'task: link_prediction'
@@ -72,7 +73,7 @@ for text in '0,1,1,0\n1,0,1,0\n0,1,0,1\n1,1,0,0\n1,0,0,1\n' 'a b\nb c\nc a\n' '1
     ! grep -q 'in columns of their own' said || fail "a table is refused: $(cat said)"
 done
 
-# A way out works.
+# A conversion works.
 python3 -c "import json; g = json.load(open('g.json')); [print(e['source'], e['target'], sep=',') for e in g.get('links') or g['edges']]" >out.csv
 [ "$(cat out.csv)" = 1,2 ] || fail "JSON: $(cat out.csv)"
 xz -dkc edges.csv.xz | cmp -s - edges.csv || fail "xz"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is learnt of nodes, end to end: losses, class weights, label smoothing, and the metrics of each task.
+# Tasks of nodes, end to end: losses, class weights, label smoothing, and the metrics of each task.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 karate=$source_folder/tests/data/karate
 
@@ -8,7 +8,7 @@ pipeline() { # path, more lines of the ingest section, of train-step
     printf 'partition:\n  parts: 2\nsample:\n  fanouts: [5, 5]\n  batches_per_round: 2\n  batch_size: 4\ncheckpoint:\n  keep: 0\n'
     printf 'train-step:\n  hidden: 8\n%b' "${3:-}"
 }
-# The same hash by one worker and by two, and each unit again: proof NAME FILE
+# One worker and two give the same hash, and each unit replays: proof NAME FILE
 proof() {
     run "$1" "$2" >"$work/answer"
     run "$1-two" "$2" --workers 2 >"$work/answer-two"
@@ -19,7 +19,7 @@ proof() {
 }
 hash_of() { json weights_hash <"$work/answer"; }
 
-# Classes that weigh otherwise make another model; weights that say what balanced finds make the same one.
+# Other class weights make another model; weights equal to those of balanced make the same one.
 cp -r "$karate" "$work/uneven"
 awk -F, 'NR == FNR {label[FNR - 1] = $1; next} label[$1] == 0 || !seen++' "$karate/node-label.csv" "$karate/train.csv" >"$work/uneven/train.csv"
 pipeline "$work/uneven" >"$work/plain.yaml"
@@ -39,7 +39,7 @@ expect 78 'train-step.loss is huber, which single_label does not have: expected 
     run wrong "$work/plain.yaml" --set train-step.loss=huber
 [ ! -e "$work/three/store/run" ] || fail "a run was begun with class weights that do not fit"
 
-# Several labels a node: the best weights by average precision, positives weighed.
+# Several labels for each node: the best weights by average precision, weighted positives.
 cp -r "$karate" "$work/many"
 sed 's/0/1,0,1/; t; s/1/0,1,0/' "$karate/node-label.csv" >"$work/many/node-label.csv"
 pipeline "$work/many" '' '  class_weights: balanced\n' >"$work/many.yaml"
@@ -49,7 +49,7 @@ grep -q '"average_precision":0\.[0-9]\|"average_precision":1' "$work/many-run/ou
 grep -q '"roc_auc":[01]' "$work/many-run/outputs/metrics.json" || fail "no ROC AUC: $(cat "$work/many-run/outputs/metrics.json")"
 grep -q '"valid_average_precision":0' "$work/many-run/metrics.jsonl" || fail "no average precision of validation: $(tail -1 "$work/many-run/metrics.jsonl")"
 
-# A number a node: each loss makes a model of its own, and R2 is measured.
+# A number for each node: each loss makes a model of its own, and R2 is measured.
 cp -r "$karate" "$work/number"
 awk '{print NR % 7 + $1 * 2.5}' "$karate/node-label.csv" >"$work/number/node-label.csv"
 pipeline "$work/number" '  task: node_regression\n' >"$work/number.yaml"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A Redis on all addresses without a password gives a warning; one on 127.0.0.1 gives none; a password file that all may read gives one.
+# A Redis on all addresses without a password gives a warning, and one on 127.0.0.1 gives none; a
+# password file that everybody may read gives one.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo 'skipped: no redis-server'; exit 77; }
 pipeline=$source_folder/pipelines/quickstart.yaml

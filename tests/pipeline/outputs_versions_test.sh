@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Other settings of the outputs of a finished run: only inference runs again, outputs of other weights or with other files
-# lie beside the first ones, never over them, and the link goes to those that were asked for last.
+# Other settings for the outputs of a finished run: only inference runs again, outputs of other
+# weights or with other files are next to the first ones, never over them, and the link points to
+# those requested last.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 settings=(--set ingest.nodes=1500 --set epochs=12 --set sample.batch_size=100 --set checkpoint.metric=accuracy)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# graphmill partition: with --compare a line for each method, whose figures are those of the partition itself, and nothing is
-# stored; without, ingest and partition alone.
+# graphmill partition: with --compare a line for each method, with the figures of the partition
+# itself, and nothing is stored; without it, only ingest and partition.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 file=$source_folder/pipelines/quickstart.yaml
 partition() { "$bin/graphmill" partition "$file" --directory "$work/run" --set ingest.nodes=2000 "$@"; }
@@ -8,7 +8,7 @@ partition() { "$bin/graphmill" partition "$file" --directory "$work/run" --set i
 partition --compare --json --quiet >"$work/table.json" 2>"$work/compare.log"
 [ ! -e "$work/run/store/partition" ] || fail "a trial stored: $(ls "$work/run/store/partition")"
 rows=$(sed -n '/^#define PARTITIONER_LIST/,/[^\\]$/s/^ *ROW([A-Z0-9_]*, \([a-z0-9_]*\),.*/\1/p' "$source_folder/stages/plan/partitioner_list.h")
-# line METHOD: its object
+# Prints the object of a method: line METHOD
 line() { tr '{' '\n' <"$work/table.json" | grep -A3 "\"method\":\"$1\"" | tr -d '\n'; }
 figure() { line "$1" | sed -n "s/.*\"$2\":\([0-9.e-]*\).*/\1/p"; }
 for method in $rows; do
@@ -29,7 +29,7 @@ for method in metis fennel range; do
 done
 [ "$(partition --compare --json --quiet --methods auto 2>/dev/null | json chosen)" = metis ] || fail "auto is not METIS here"
 
-# What is wrong is said.
+# Errors are reported.
 expect 64 "'metiss' is no method; did you mean 'metis'" "$bin/graphmill" partition "$file" --directory "$work/run" --compare --methods hash,metiss
 expect 64 "'hash' stands there twice" "$bin/graphmill" partition "$file" --directory "$work/run" --compare --methods hash,hash
 expect 64 '--methods goes with --compare' "$bin/graphmill" partition "$file" --directory "$work/run" --methods hash

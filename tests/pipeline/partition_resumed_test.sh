@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A partition that is killed between parts keeps those that are sealed, and ends with the records of an undisturbed one. So does one at
-# which two programs work at once, whatever number of threads they have.
+# A partition that is killed between parts keeps the completed parts, and ends with the records of
+# an undisturbed one. So does one that two programs make at once, whatever their number of threads.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 parts=48
@@ -13,7 +13,7 @@ prepare() { # FOLDER: a store with the dataset
 partition() { # FOLDER OPTIONS: what it says goes to FOLDER.log
     "$bin/graphmill-partition" --store "$work/$1" --pipeline "$pipeline" "${settings[@]}" "${@:2}" 2>>"$work/$1.log"
 }
-# Seals name the content, so that what is said of all records is said of all parts.
+# Manifests have the hashes of parts, so equal records mean equal parts.
 records() { (cd "$work/$1/partition" && find . -name '*.record' | sort | xargs sha256sum); }
 sealed() { find "$work/$1/partition" -name "${2}_seal.record" 2>/dev/null | wc -l; }
 kept() { sed -n "s/.*$2 of \([0-9]*\) of $parts parts stand already and are kept.*/\1/p" "$work/$1.log" | tail -1; }
@@ -44,7 +44,7 @@ for what in topology shard; do
     done
 done
 
-# Two at once, and a part that is lost.
+# Two at once, and a lost part.
 prepare both
 for number in 1 2; do
     partition both --threads $number >"$work/both.$number" &

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# `graphmill predict links`: scores are those of predictions.csv, partners those of the ranks of all pairs; bad questions are named.
+# `graphmill predict links`: scores are those of predictions.csv, partners those of the ranks of all
+# pairs; bad questions are named.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# 90 nodes with ids of their own, one of them with a comma.
+# 90 nodes with their own ids, one of them with a comma.
 awk 'BEGIN { srand(2); for (i = 0; i < 90; i++) for (k = 0; k < 8; k++) { j = (i % 9) + 9 * int(rand() * 10)
     if (i != j) print (i == 4 ? "\"n,4\"" : "n" i) "," (j == 4 ? "\"n,4\"" : "n" j) } }' >"$work/edges.csv"
 cat >"$work/links.yaml" <<'YAML'
@@ -34,7 +35,7 @@ predict --pairs "$work/pairs.csv" >"$work/scores.csv"
 [ "$(head -1 "$work/scores.csv")" = source,target,score ] || fail "header: $(head -1 "$work/scores.csv")"
 grep -v '"' "$work/one/outputs/predictions.csv" | sed 1d | cut -d, -f1,2,4 | cmp -s - <(sed 1d "$work/scores.csv") || fail "other scores than the run's"
 
-# Partners: of every pair with the node, sorted by score.
+# Partners: every pair with the node, sorted by score.
 for end in target source; do
     if [ $end = target ]; then awk 'BEGIN { for (i = 0; i < 90; i++) if (i != 7 && i != 4) print "n7,n" i }'
     else awk 'BEGIN { for (i = 0; i < 90; i++) if (i != 7 && i != 4) print "n" i ",n7" }'; fi >"$work/all.csv"
@@ -48,7 +49,8 @@ for end in target source; do
     predict --node n7 --best 5 --end $end | cmp -s - <(head -6 "$work/best.csv") || fail "the best 5 are not the first 5"
 done
 
-# New partners are no edges of the input, in any split; many nodes at once, with little memory, are the same as one by one.
+# New partners are no edges of the input, in any split; many nodes at once, with little memory, give
+# the same as one by one.
 predict --node n7 --best 95 --new | sed 1d | cut -d, -f1,2 | tr -d '"' | sort >"$work/new.csv"
 { grep -v '"' "$work/edges.csv"; grep -v '"' "$work/edges.csv" | awk -F, '{ print $2 "," $1 }'; } | sort -u >"$work/both.csv"
 [ -s "$work/new.csv" ] || fail "no new partners"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fields in quotes that hold line ends (RFC 4180), in each kind of table: ids come back as they were, the graph is that of plain ids,
-# and messages name the line where a row begins.
+# Quoted fields that contain line ends (RFC 4180), in each kind of table: ids come back unchanged,
+# the graph is that of plain ids, and messages name the line where a row begins.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 cd "$work"
@@ -55,7 +55,7 @@ agree packed edge_list edges.csv.gz "$beside" "$all"
 agree folder folder folder '' 'edge_chunk node_labels node_splits'
 agree dgl dgl_csv dgl '' "$all"
 
-# Ids come back, and list nodes to infer.
+# Ids come back, and can list nodes to infer.
 "$bin/graphmill" run commas_odd.yaml --directory runs/commas_odd --quiet >/dev/null || fail "no run"
 "$bin/graphmill" infer runs/commas_odd --on commas_odd.yaml --nodes odd/some.csv --directory runs/some --quiet >/dev/null || fail "no nodes inferred"
 python3 - <<'CHECK' || fail "ids are others than they were"
@@ -66,7 +66,7 @@ assert set(ids("runs/commas_odd/outputs/predictions.csv", 0)[1:]) == table
 assert set(ids("runs/some/outputs/predictions.csv", 0)[1:]) == set(ids("odd/some.csv", 0))
 CHECK
 
-# What init writes runs; a column that no line of settings can name is refused.
+# A file that init writes runs; a column that no line of settings can name is refused.
 "$bin/graphmill" init odd/edges.csv odd/nodes.csv --output init.yaml >/dev/null || fail "no init"
 "$bin/graphmill" partition init.yaml --directory runs/init --quiet >/dev/null 2>init.err || fail "init wrote a pipeline that does not run: $(cat init.err)"
 printf 'id,class\na,"red\nish"\nb,blue\nc,"red\nish"\nd,blue\n' >words.csv
@@ -80,7 +80,7 @@ expect 65 'named.csv:1: expected the name of column 2 on one line, found a line 
 expect 65 "words.csv:2: expected a word without tab or line end, found 'red ish' with one" \
     "$bin/graphmill" partition words.yaml --directory runs/words --quiet
 
-# Messages have the line where the row begins, and say how far it goes.
+# Messages have the line where the row begins, and say how many lines it has.
 bad() { # pattern, path of the edges, more
     pipeline bad edge_list "$2" "${3:-  task: link_prediction\n}"
     expect 65 "$1" "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gradients that are added up by range and as a tree: the same weights for any number of ranges and workers; every sum replays;
-# a step is exported; what is lost or damaged is made again.
+# Gradients that are added up by range and as a tree: the same weights for any number of ranges and
+# workers; every sum replays; a step is exported; lost or damaged records are made again.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 small=(--set ingest.nodes=600 --set partition.parts=3 --set sample.batch_size=20 --set sample.batches_per_round=7 --set epochs=3
@@ -31,7 +31,7 @@ expect 64 'the run has none' "$bin/graphmill" replay "$work/one" aggregate --sum
 expect 78 'aggregate.fan_in is 1' run bad "$pipeline" "${small[@]}" --set aggregate.fan_in=1
 [ ! -e "$work/bad/store/dataset" ] || fail "read the input of a pipeline that cannot be"
 
-# A step has the same tensors, wherever the gradient lies.
+# A step has the same tensors, wherever the gradient is stored.
 for folder in one r5-1; do
     "$bin/graphmill" export "$work/$folder" --what step --round $last --slot 1 --output "$work/$folder.step" >/dev/null
     header=$(od -An -tu8 -N8 "$work/$folder.step")
@@ -39,7 +39,7 @@ for folder in one r5-1; do
 done
 [ "$(cat "$work/one.sum")" = "$(cat "$work/r5-1.sum")" ] || fail "an exported step has other tensors"
 
-# A range of a gradient, or a sum, that is damaged or lost after the fact is made again.
+# A range of a gradient, or a sum, that is damaged or lost later is made again.
 store=$(echo "$work"/r5-2/store/run/*)
 for what in "round/*/slot/00001/gradient_range/00003" "round/*/gradient_sum/0000000002"; do
     for harm in damage loss; do
@@ -51,8 +51,9 @@ for what in "round/*/slot/00001/gradient_range/00003" "round/*/gradient_sum/0000
     done
 done
 
-# Gradients in fewer bytes are encoded whole and then cut: any number of ranges has their bits, and tells what they lost; as a tree
-# likewise. Rounds end in one of fewer slots, and blocks of 1,024 numbers do not begin where ranges do.
+# Gradients in fewer bytes are encoded before they are cut: any number of ranges has the same bits,
+# and reports the loss; a tree does as well. Rounds end in one with fewer slots, and blocks of 1,024
+# numbers do not begin at the starts of ranges.
 bytes_of_ranges() {
     cat "$work/$1"/store/run/*/round/*/slot/*/gradient_range/*.record | wc -c
 }
@@ -75,7 +76,7 @@ done
 tree=$(run top_k-tree "$pipeline" "${set[@]}" --set aggregate.fan_in=2 | json weights_hash)
 [ "$(run top_k-tree-3 "$pipeline" "${set[@]}" --set aggregate.fan_in=2 --set aggregate.ranges=3 | json weights_hash)" = "$tree" ] ||
     fail "the bits of a tree of encoded gradients depend on the number of ranges"
-# Residuals and ranges beside one gradient: what is lost of either is made again.
+# Residuals and ranges of one gradient: lost records of either are made again.
 store=$(echo "$work"/top_k-5/store/run/*)
 for what in residual gradient_range/00001; do
     rm "$(ls "$store"/round/*/slot/00001/$what.record | tail -1)"
@@ -83,7 +84,7 @@ for what in residual gradient_range/00001; do
     same "loss of $what" "$(run top_k-5 "$pipeline" "${set[@]}" --set aggregate.ranges=5)"
     "$bin/graphmill" verify "$work/top_k-5" >"$work/verified" || fail "verify after the loss of $what: $(cat "$work/verified")"
 done
-# Learnable rows are encoded in the gradient's own record.
+# Learnable embeddings are encoded in the gradient's own record.
 set=("${small[@]}" --set train-step.gradient=int8 --set train-step.embedding=12)
 hash=$(run rows "$pipeline" "${set[@]}" | json weights_hash)
 same "rows beside ranges" "$(run rows-2 "$pipeline" "${set[@]}" --set aggregate.ranges=2 --workers 2)"

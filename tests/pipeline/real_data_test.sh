@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Cora end to end: a useful model, many parts equal to none in what they mean, early stopping, GCN, reuse of samples.
+# Cora end to end: a useful model, the same meaning with many parts as with one, early stopping,
+# GCN, reuse of samples.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 datasets cora
 pipeline=$source_folder/pipelines/cora.yaml

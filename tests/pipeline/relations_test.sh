@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A graph with relations from its folder to its partition, by the programs; the same bytes whatever the memory; and what is
-# wrong with one, named before anything is partitioned.
+# A graph with relations from its folder to its partition, by the programs; the same bytes for any
+# memory; and errors in one are named before anything is partitioned.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
 # 40 authors, 60 papers, 3 venues.
@@ -28,7 +28,7 @@ said=$(program partition store "$file")
 [[ $said == partition=papers-*" parts=3 "* ]] || fail "partition: $said"
 [[ $(program partition store "$file") == unchanged* ]] || fail 'the partition was made again'
 
-# With less memory, hashes of the same, and a replay of both.
+# With less memory the hashes are the same, and both replay.
 program ingest small "$file" --memory 80M >/dev/null
 program partition small "$file" --memory 80M >/dev/null
 (cd "$work/store" && find dataset partition -name '*.record' | sort | xargs sha256sum) >"$work/sums"
@@ -36,7 +36,7 @@ program partition small "$file" --memory 80M >/dev/null
 (cd "$work/small" && sha256sum --quiet -c "$work/sums") || fail 'the memory budget changes records'
 [ "$(find "$work/store/partition" -path '*/type/*' -name shard_seal.record | wc -l)" -eq 6 ] || fail 'not a shard for each type and part'
 
-# What is wrong is named.
+# Errors are named.
 broken() { # file, sed script
     rm -rf "$work/broken" && cp -r "$folder" "$work/broken" && sed -i "$2" "$work/broken/$1"
 }
@@ -61,7 +61,7 @@ expect 78 'the model has no tensors to train' "$bin/graphmill-ingest" \
 expect 78 "'cites: 3' has 1 fan-outs, expected 2" "$bin/graphmill-ingest" \
     --pipeline "$(pipeline "$folder")" --set 'sample.relation_fanouts=cites: 3' --store "dir:$work/refused"
 
-# Features of a type: a row for each of its 40 nodes, all of one width, as .npy has them.
+# Features of a type: a row for each of its 40 nodes, all of one width, as .npy.
 npy() { # ROWS COLUMNS: zeros
     python3 -c 'import struct, sys; rows, columns = map(int, sys.argv[1:])
 head = f"{{\"descr\": \"<f4\", \"fortran_order\": False, \"shape\": ({rows}, {columns}), }}".replace(chr(34), chr(39)).ljust(117) + "\n"
@@ -74,7 +74,7 @@ npy 40 2 >"$work/broken/author-feat.npy"
 truncate -s -4 "$work/broken/author-feat.npy" # the last row is shorter
 refused 65 'author-feat.npy' '  add_reverse: true\n'
 
-# So is what training on it lacks, by the driver and before there is a partition.
+# So are data that training on it lacks, by the driver and before there is a partition.
 expect 65 'nodes of type author have no features, and none are learnt for them: add author-feat.npy' "$bin/graphmill" run \
     "$(pipeline "$folder")" --directory "$work/bare"
 [ ! -e "$work/bare/partition" ] && [ -z "$(find "$work/bare" -path '*partition*' -name '*.record')" ] || fail 'it was partitioned'
@@ -90,7 +90,7 @@ unlike 65 'ingest.edge_split is by time, but the edges have no times' "${links[@
 unlike 78 'sample.negatives is 3, expected fewer than nodes of type venue: the dataset has 3' "${links[@]}" \
     --set 'ingest.edge_split=random 80/10/10' --set sample.negatives=3
 
-# If the tables of some relations alone have times and weights, the run names the first without.
+# If only some relations have tables with times and weights, the run names the first without.
 mixed=$work/mixed
 mkdir "$mixed"
 cat >"$mixed/meta.yaml" <<'YAML'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# graphmill render: what it refuses, what it names; and two runs as it prints them, side by side over one store and one Redis:
-# the scripts of their Pods are run here, started again while they end with 75, and give the weights of graphmill run.
+# graphmill render: what it refuses and names; and two printed runs side by side with one store and
+# one Redis: the scripts of their Pods are run here, restarted while they end with 75, and give the
+# weights of graphmill run.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 python3 -c 'import yaml' 2>/dev/null || { echo "skipped: no python3-yaml"; exit 77; }
@@ -24,7 +25,8 @@ expect 64 'ports of 1 to 65535' "${render[@]}" --egress 65536
 expect 64 'cannot be handed on' "${render[@]}" --set 'name=$(POD_NAME)'
 expect 78 'unknown' "${render[@]}" --set sample.fanout=3
 
-# Equal in, equal out; anything else another name, and what the file asks of the environment is handed on.
+# The same input gives the same output; any change gives another name, and environment variables of
+# the file are passed on.
 "${render[@]}" >one.yaml 2>stderr.log
 "${render[@]}" >two.yaml 2>stderr.log
 cmp one.yaml two.yaml || fail "two of the same differ"
@@ -69,7 +71,7 @@ expect_ports '8333 9001' --store s3://bucket/store --egress 8333 --egress 9001 -
 expect 78 '--store: .*expected redis.+cluster' "${render[@]}" --store tiered:redis+cluster://a:x/rounds^s3://bucket/store
 expect 78 '--redis: ' "${render[@]}" --redis http://queue
 
-# Two runs, as Pods of the form indexed would be.
+# Two runs, like Pods of the form indexed.
 mkdir -p data scratch queue
 printf secret >queue/password
 redis-server --port 0 --unixsocket "$work/redis.sock" --requirepass secret --dir "$work" --save '' >redis.txt &

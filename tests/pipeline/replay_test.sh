@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which unit is replayed: without numbers the newest that is stored; numbers that the run does not have are refused
-# with those that it has, by the driver and by the stage's own program.
+# The choice of the replayed unit: without numbers the newest stored one; numbers that the run does
+# not have are refused with the ones that it has, by the driver and by the stage's own program.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 run karate "$source_folder/pipelines/karate.yaml" --set epochs=6 --set sample.batch_size=1 --set sample.batches_per_round=3 \
     --set partition.parts=4 --set partition.method=hash --set checkpoint.keep=2 --set sample.reuse_epochs=2 >/dev/null
@@ -31,7 +31,7 @@ newest "outputs/$version" infer
 newest "infer/$version/1/0" infer --layer 1
 newest "infer/$version/2/3" infer --layer 2 --part 3
 
-# What there is, is said: status 64.
+# The message lists the existing numbers: status 64.
 refused() {
     local pattern=$1
     shift

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# report.html: whole, needs nothing from elsewhere, and says what the run's other outputs say. Two runs beside each other.
+# report.html is complete, needs no other files, and agrees with the run's other outputs. Two runs
+# next to each other.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 run one "$source_folder/pipelines/karate.yaml" --set partition.parts=3 --set name='one' >"$work/one.json"
@@ -74,7 +75,7 @@ for run in (one, two):
 assert ["seed", "3", "7"] in both.cells and ["name", "one", "two"] in both.cells, "the difference in settings is not told"
 assert not any(row[:1] == ["partition.parts"] for row in both.cells), "a setting that is the same is told"
 PYTHON
-# A run that has not ended has a page, too, and what is missing is said.
+# An unfinished run has a page, too, and missing data are named.
 rm -rf one/times
 "$bin/graphmill" report one >/dev/null
 mv one/store/logs one/store/elsewhere

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# A run that was killed between two snapshots goes on from the last round that has weights, and says so.
+# A run that was killed between two snapshots resumes from the last round that has weights, and says
+# so.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 set=(--set epochs=60 --set checkpoint.every_epochs=30)
 
 newest() { { ls "$work"/run/store/run/*/weights 2>/dev/null || true; } | sed -n 's/^0*\([0-9]\{1,\}\)\.record$/\1/p' | sort -n | tail -1; }
 
-# 6 rounds an epoch: snapshots of weights 180 and 360; the second is far away when all of it is killed
+# 6 rounds an epoch: snapshots of weights 180 and 360; the second is far away when everything is
+# killed
 setsid "$bin/graphmill" run "$pipeline" --directory "$work/run" "${set[@]}" >"$work/first.log" 2>&1 &
 driver=$!
 started+=("$driver")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A round that takes the mini-batch of the round before again: what is prepared of it ahead is not read over by the next one, so
-# each run has the same bits.
+# A round that uses the mini-batch of the previous round again: what is prepared ahead for it is not
+# overwritten by the next one, so each run has the same bits.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml # one mini-batch an epoch
 settings=(--set epochs=400 --set sample.reuse_epochs=3 --set checkpoint.every_epochs=50)

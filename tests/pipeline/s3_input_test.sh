@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Input that lies in a bucket of a real SeaweedFS: graphmill load puts it there, ingest reads it from there, as a folder and as single files,
-# and what comes out is what the files here give. Nothing is fetched again that did not change; what is wrong is named by its address.
+# Input in a bucket of a real SeaweedFS: graphmill load copies it there, ingest reads it from there,
+# as a folder and as single files, and the result equals that of the local files. Unchanged objects
+# are not fetched again; errors are named by the object's address.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 seaweedfs
@@ -19,13 +20,14 @@ dataset() { ls "$1/store/dataset"; }
 [ "$(dataset here)" = "$(dataset there)" ] || fail "another dataset: $(dataset there), expected $(dataset here)"
 [ -z "$(find there/store -name edges.csv)" ] || fail "the copies are still there"
 
-# Again, with other settings of training: nothing is fetched, for what is there is known by its versions.
+# Again with other training settings: nothing is fetched, because the versions of the objects are
+# known.
 grep -c 'progress graphmill-ingest fetching' there/logs/ingest.log >fetched || true
 run there ring/g.yaml "${files[@]}" --set epochs=3 >answer
 [ "$(grep -c 'progress graphmill-ingest fetching' there/logs/ingest.log)" = "$(cat fetched)" ] || fail "it was fetched again"
 grep -q 'input is unchanged' there/logs/ingest.log || fail "it does not say that the input is unchanged"
 [ "$(dataset there | wc -l)" -eq 1 ] || fail "two datasets"
-# One file changes: another dataset, as from the file here.
+# One file changes: another dataset, equal to that of the local file.
 sed -i 's/^n1,.*/n1,1,0.5/' ring/rows.csv
 load ring "$(at ring)" >answer
 run there ring/g.yaml "${files[@]}" >answer
@@ -33,7 +35,7 @@ run here ring/g.yaml >answer
 [ "$(dataset there | wc -l)" -eq 2 ] || fail "the change was not seen"
 [ "$(dataset here)" = "$(dataset there)" ] || fail "another dataset after the change"
 
-# A folder with folders in it, and another that its name begins with.
+# A folder with subfolders, and another one whose name is a prefix.
 papers_graph papers 90
 papers_pipeline "$work/papers" 3 2 'missing_features: degree' >papers.yaml
 "$bin/graphmill-ingest" --store "dir:$work/papers-here/store" --pipeline papers.yaml >answer 2>stderr
@@ -42,7 +44,8 @@ load ring "$(at graphs/papers-other)" >answer
 "$bin/graphmill-ingest" --store "dir:$work/papers-there/store" --pipeline papers.yaml --set "ingest.path=$(at graphs/papers)" >answer 2>stderr
 [ "$(dataset papers-here)" = "$(dataset papers-there)" ] || fail "another dataset of the folder"
 
-# Patterns and lists: several files of edges and of nodes, in one folder and in several, some packed, some here.
+# Patterns and lists: several files of edges and of nodes, in one folder and in several, some
+# compressed, some local.
 mkdir -p parts/days/1 parts/days/2
 split -n l/4 -d -a 1 ring/edges.csv parts/edges-
 split -n l/2 -d -a 1 ring/labels.csv parts/labels-
@@ -85,7 +88,7 @@ load parts/rows-0.csv "$(at parts/rows-0.csv)" >answer # and one that fits the p
 [ "$(parts_of parts-there "$(at 'parts/edges-*')" "$(at 'parts/labels-*.csv')" "$(at 'parts/rows-*.csv')")" = "$again" ] || fail "a change of an object was not seen: $(cat said)"
 [ -z "$(find ./*-there -name 'edges-*')" ] || fail "copies are still there"
 
-# What is wrong.
+# Errors.
 ingest() { "$bin/graphmill-ingest" --store "dir:$work/bad" --pipeline ring/g.yaml "$@"; }
 expect 65 'ingest.path: s3://graphmill/none: there is no object none, and none below none/' ingest --set "ingest.path=$(at none)"
 expect 65 'ingest.path: s3://graphmill/parts/none-\*.csv: expected objects of such names at .*, found none that fits parts/none-\*.csv' ingest --set "ingest.path=$(at 'parts/none-*.csv')"
@@ -110,7 +113,8 @@ expect 65 'there is no file in it' load empty "$(at empty)"
 expect 64 'takes a file or folder and an address' load ring
 [ "$(curl -s -o /dev/null -w '%{http_code}' "$objects/full/other.csv")" = 200 ] || fail "what was there is gone"
 
-# Files of an update, there or here: the same version; what does not fit is named by its address, and no copy stays.
+# Files of an update, remote or local: the same version; a file that does not fit is named by its
+# address, and no copy stays.
 printf 'n1,n9\nn60,n2\nn3,n60\n' >new_edges.csv
 echo n60,train,1 >new_nodes.csv
 echo n60,2,0.5 >new_rows.csv
@@ -132,7 +136,8 @@ refused 65 's3://graphmill/updates/bad_edges.csv:2: target: no node is called .n
 refused 65 '--add-edges: s3://graphmill/updates/none.csv: there is no object' --add-edges "$(at updates/none.csv)"
 refused 78 '--add-nodes: s3://graphmill/updates: expected the address of an object or a pattern of objects, found a folder' --add-nodes "$(at updates)"
 refused 65 '--remove-edges: s3://graphmill/updates/none-\*: expected objects of such names' --remove-edges "$(at 'updates/none-*')"
-# Several of a kind, by patterns and lists, from there and from here; the line of the object that does not fit.
+# Several files of a kind, by patterns and lists, remote and local; the message has the line of the
+# object that does not fit.
 sed -n 1,2p new_edges.csv >edges-1.csv && sed -n 3p new_edges.csv >edges-2.csv
 for i in 1 2; do load edges-$i.csv "$(at pieces/edges-$i.csv)" >answer; done
 for how in "$(at 'pieces/edges-*.csv')" "[edges-1.csv, $(at pieces/edges-2.csv)]" "[$(at 'pieces/*-1.csv'), edges-2.csv]"; do
@@ -148,7 +153,7 @@ load bad_edges.csv "$(at pieces/edges-3.csv)" >answer
 refused 65 's3://graphmill/pieces/edges-3.csv:2: target: no node is called .nobody' --add-edges "$(at 'pieces/edges-*.csv')"
 [ -z "$(find updated-here -name '*_edges.csv')" ] || fail "copies of a refused update are still there"
 
-# A file of several pieces, and none.
+# A file of several pieces, and a missing one.
 head -c 40000000 /dev/urandom >large.bin
 : >nothing.bin
 mkdir two

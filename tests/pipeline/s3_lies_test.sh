@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# A store in a bucket, and an input there, behind somebody who spoils the first answer about each object: flips a byte, sends nothing or half of it.
-# Every record, switch, list, sealed file and input is read a second time before it counts as damaged: the run ends with the weights and outputs
-# of a local one, and verify finds nothing. A stop is obeyed within seconds although the store takes 20 s for each answer.
+# A store in a bucket, and an input there, behind a relay that spoils the first answer about each
+# object: it flips a byte, sends nothing or half of it. Every record, ref, list, sealed file and
+# input is read a second time before it counts as damaged: the run ends with the weights and outputs
+# of a local one, and verify finds nothing. A stop is obeyed within seconds although the store takes
+# 20 s for each answer.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 seaweedfs
@@ -15,7 +17,7 @@ start_relay() { # folder, which gets its port, and its plan from the test
 start_relay relay
 relay=http://127.0.0.1:$(cat relay/port)
 
-# The input: 300 nodes, whose edges lie in the bucket.
+# The input: 300 nodes, whose edges are in the bucket.
 mkdir graph
 random_graph graph 5 1500
 settings='epochs: 2
@@ -48,7 +50,7 @@ again="s3://graphmill/store?endpoint=http://127.0.0.1:$(cat again/port)"
 "$bin/graphmill" verify --store "$again" >verify.txt 2>&1 || fail "verify behind lies: $(tail -3 verify.txt)"
 [ "$(wc -l <again/lies)" -ge 20 ] || fail "verify was told no lies: $(cat again/lies)"
 
-# What is damaged in the bucket stays damaged, however often it is read.
+# Damage in the bucket itself stays damage, however often it is read.
 schema=$(curl -sf "$objects/store/dataset/?limit=100" -H 'Accept: application/json' | grep -o '/[^"]*/dataset/lies-[^"/]*' | head -1)
 object="$objects/store/dataset/${schema##*/}/schema!record"
 curl -sf "$object" >schema || fail "no $object"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A store in a real SeaweedFS that speaks https with a certificate of a throw-away authority: whoever does not trust it, or finds another name in it, is
-# told at once; with ca= in the address or AWS_CA_BUNDLE a run ends with the weights of a local one.
+# A store in a real SeaweedFS over https with a certificate of a throw-away authority: a client that
+# does not trust it, or finds another name in it, fails at once; with ca= in the address or
+# AWS_CA_BUNDLE a run ends with the weights of a local one.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 for program in redis-server openssl; do
     command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }

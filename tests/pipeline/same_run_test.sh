@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The same run, however its pipeline is called and its data spelled; and what --dry-run says of the changes that make another.
+# The same run, whatever the name of its pipeline and the spelling of its paths; and what --dry-run
+# says about changes that make another run.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
 mkdir -p "$work/data/karate" "$work/deep/er"
@@ -42,7 +43,7 @@ same 'moved data' env SMALL_DATA=moved "$bin/graphmill" run "$work/small.yaml"
 [ "$(find "$work/run/store/run/$id" -name '*.record' | sort | xargs sha256sum)" = "$trained" ] || fail "something was trained again"
 mv "$work/moved" "$data"
 
-# What would run, and why; nothing is written by asking.
+# What would run, and why; asking writes nothing.
 everything() { find "$work/run" -type f -not -path '*/logs/*' | sort | xargs sha256sum; }
 dry() { "$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --dry-run "$@" >"$work/said" 2>&1 || fail "dry run $*: $(cat "$work/said")"; }
 says() { grep -qE "^$1" "$work/said" || fail "not '$1' but: $(cat "$work/said")"; }
@@ -79,7 +80,7 @@ grep -q '^ingest *runs: nothing is here yet' <<<"$("$bin/graphmill" run "$work/s
 [ "$(everything)" = "$before" ] || fail "a dry run changed something"
 expect 78 "expected one of" "$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --dry-run --set train-step.model=perceptron
 
-# A real run says the same in a line.
+# A real run says the same in one line.
 grep -q '^other run' <<<"$("$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --set infer.embeddings=false 2>&1)" || fail "no word on other data"
 grep -q '^same run *infer.embeddings false -> true' <<<"$("$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --set infer.embeddings=true 2>&1)" || fail "no word on other outputs"
 "$bin/graphmill" run "$work/small.yaml" --directory "$work/run" --set epochs=3 >"$work/said" 2>&1

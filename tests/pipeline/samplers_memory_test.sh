@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Batches of layers and of disjoint subgraphs, when the features do not fit into the memory of train-step: the same weights as with all of
-# them at hand.
+# Batches of layers and of disjoint subgraphs whose features do not fit into the memory of
+# train-step: the same weights as with all features in memory.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cat >"$work/wide.yaml" <<YAML
 name: wide

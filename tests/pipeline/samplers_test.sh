@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every sampler trains Cora to a sane accuracy, replays, and gives the same weights for one worker and two; a neighbourhood in
-# time does not look ahead; what a sampler lacks is said before anything is partitioned.
+# Every sampler trains Cora to a reasonable accuracy, replays, and gives the same weights with one
+# worker and two; a temporal neighbourhood does not look ahead; data that a sampler lacks are
+# reported before anything is partitioned.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 is_above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 

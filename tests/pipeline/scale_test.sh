@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# graphmill scale: more and fewer workers of a stage in mid-run, which changes no bit of what comes out; what is refused; the patch for a
-# run on Kubernetes.
+# graphmill scale: more and fewer workers of a stage during a run change no bit of the result;
+# refusals; the patch for a run on Kubernetes.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 cd "$work"
@@ -49,7 +49,7 @@ scaled() { # stage, how many, how many before
 becomes train-step 2
 scaled train-step 5 2
 for stage in sample aggregate checkpoint infer; do becomes $stage 2; done
-# Memory is divided anew among all: the shares that they are told of add up to what there is.
+# Memory is divided again among all: the shares that workers are given add up to the total.
 sum=0
 for pid in $(pgrep -P $driver -f graphmill-); do
     share=$(tr '\0' '\n' <"/proc/$pid/cmdline" | sed -n '/^--memory$/{n;p;}')
@@ -69,7 +69,7 @@ grep -q '^workers  *1 of sample, where 2 were' progress || fail "it did not say 
 grep -q 'restarts=0$' progress || fail "workers were started again: $(cat progress)"
 as_before scaled 'workers that come and go'
 
-# With auto a number given by hand stays.
+# After --workers auto a number given by hand stays.
 "$bin/graphmill" run "$pipeline" --directory "$work/auto" "${set[@]}" --workers auto >answer 2>progress &
 driver=$!
 started+=($driver)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Mini-batches without a training node: clusters that have none, and subgraphs that found none. They teach nothing, and the run goes on.
+# Mini-batches without a training node: clusters that have none, and subgraphs that found none. They
+# teach nothing, and the run continues.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 awk -v to="$work" 'BEGIN {
     srand(3)
@@ -43,7 +44,8 @@ done
 other=$(run three-workers "$work/seedless.yaml" --workers 3 | json weights_hash)
 [ "$other" = "$hash" ] || fail "three workers give $other, one gave $hash"
 
-# Labels of nodes that stand in for seeds do not count: with other labels of nodes that do not train the weights are the same.
+# Labels of nodes that stand in for seeds do not count: with other labels of non-training nodes the
+# weights are the same.
 awk -F, '{ print $1 "," ($1 < 20 ? $2 : ($2 + 1) % 3) }' "$work/labels.csv" >"$work/other-labels.csv"
 other=$(run other "$work/seedless.yaml"  --set ingest.labels="$work/other-labels.csv" | json weights_hash)
 [ "$other" = "$hash" ] || fail "labels of test nodes changed the weights: $hash, $other"

@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# Unusual settings, each on a graph of 300 nodes: they run, their last units replay, verify is content; settings that change
-# nothing about the computation change no bit; settings that cannot work are refused with a reason.
+# Unusual settings, each on a graph of 300 nodes: they run, their last units replay, verify finds
+# nothing; settings that do not affect the computation change no bit; settings that cannot work are
+# refused with a reason.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 small=(--set ingest.nodes=300 --set epochs=2 --set sample.batch_size=20)
 
-# Of the numbers in a model file alone: its header names the run, which has its settings in its name.
+# Hashes only the numbers in a model file, because its header has the name of the run, which depends
+# on its settings.
 numbers() {
     local header
     header=$(od -An -tu8 -N8 "$1")
     tail -c +$((header + 9)) "$1" | sha256sum
 }
 
-# Runs in one folder, where dataset and partition are shared: try [settings]; what its numbers are to $hash, the answer to $answer
+# Runs in one folder, which share dataset and partition: try [settings]; sets $hash to the hash of
+# its numbers, and $answer
 try() {
     local rounds unit
     answer=$(run matrix "$pipeline" "${small[@]}" "$@") || fail "$*: $answer"
@@ -30,13 +33,14 @@ rounds_are() { [ "$(json rounds <<<"$answer")" -eq "$1" ] || fail "not $1 rounds
 
 try
 peace=$hash
-# Settings of operation change nothing: it is the same run, and nothing runs again.
+# Operational settings change nothing: it is the same run, and nothing runs again.
 id=$(json run <<<"$answer")
 for operation in sample.run_ahead=1 checkpoint.keep=0; do
     try --set $operation && same $operation
     [ "$(json run <<<"$answer")" = "$id" ] || fail "$operation made another run: $answer"
 done
-# Those of inference make other outputs of the same weights, and train nothing; both outputs stay.
+# Settings of inference make other outputs of the same weights, and train nothing; both outputs
+# stay.
 newest_weights() { find "$work/matrix/store/run/$id/weights" -type f | sort | xargs sha256sum; }
 trained=$(newest_weights)
 try --set infer.embeddings=false && same no embeddings
@@ -65,7 +69,7 @@ try --set train-step.model=gcn --set sample.fanouts=-1,-1
 try --set ingest.valid_share=0
 try --set ingest.nodes=100 --set partition.parts=20 --set epochs=1
 
-# In bf16 where the processor has it; elsewhere it is refused before anything is written.
+# In bf16 if the processor has it; otherwise it is refused before anything is written.
 if grep -qw avx512_bf16 /proc/cpuinfo; then
     try --set train-step.precision=bf16 && other bf16
     rounded=$hash
@@ -94,7 +98,7 @@ expect 78 'evaluation_fanouts has 1' run fan "$pipeline" --set sample.evaluation
 expect 65 'no training nodes' run none "$pipeline" "${small[@]}" --set ingest.train_share=0
 expect 71 'memory budget' run poor "$pipeline" --memory 1M
 
-# Of a run that keeps one snapshot no round is left to replay, which the summary and replay know.
+# If a run keeps one snapshot, no round is left to replay, which the summary and replay report.
 "$bin/graphmill" run "$pipeline" "${small[@]}" --directory "$work/matrix" --quiet --set seed=2 --set checkpoint.keep=1 >"$work/summary"
 grep -q '^replay a unit' "$work/summary" && fail "a replay is proposed that cannot be done: $(cat "$work/summary")"
 expect 65 'was pruned or never made' "$bin/graphmill" replay "$work/matrix" train-step --round 1 --slot 0

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The time of parts: workers keep it for all kinds of mini-batches; of a graph with one part that is slow for what it holds the table names
-# it as the one that others wait for, and a partition by the times of its nodes is even where one by rows read is not.
+# The time of parts: workers record it for all kinds of mini-batches. For a graph with one part that
+# is slow for its size the table names it as the one that others wait for, and a partition by the
+# times of its nodes is balanced while one by rows read is not.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
 # --- what workers keep ---
 
-# The seconds of units of training fall to parts, no more and no less, and each layer of each part has a line: kept NAME PARTS LAYERS
+# The seconds of training units are distributed to parts completely, and each layer of each part has
+# a line: kept NAME PARTS LAYERS
 kept() {
     /usr/bin/python3 - "$work/$1" "$2" "$3" <<'PYTHON' || fail "$1: see above"
 import glob, json, sys
@@ -25,7 +27,7 @@ for l in lines:
 assert shared >= {"sample", "train-step"} and "evaluate" not in shared, shared
 PYTHON
 }
-# The rows of the table are those of the loads, from whichever part: tallies NAME
+# The rows of the table add up to those of the loads: tallies NAME
 tallies() {
     "$bin/graphmill" export "$work/$1" --what parts --output "$work/$1.parts" >/dev/null
     "$bin/graphmill" export "$work/$1" --what loads --json --output "$work/$1.csv" >"$work/$1.json" 2>/dev/null
@@ -73,7 +75,8 @@ train-step: {hidden: 8}
 checkpoint: {keep: 0}
 YAML
 id=$(run hubs "$work/hubs/g.yaml" | json run)
-# Clocks of this machine say nothing: a layer takes a microsecond for each edge of a part, and in part 0 three.
+# The clocks of this machine are not reliable, so times are made up: a layer takes a microsecond for
+# each edge of a part, and in part 0 three.
 rm "$work"/hubs/times/*.jsonl
 "$bin/graphmill" export "$work/hubs" --what parts --output "$work/untimed.parts" >/dev/null
 [ "$(sed -n 2p "$work/untimed.parts" | cut -d, -f6-10)" = ",,,," ] || fail "times without times: $(cat "$work/untimed.parts")"
@@ -96,12 +99,13 @@ PYTHON
 grep -o 'Time by part.*' "$work/hubs/report.html" | sed 's/<\/tr>.*<tbody>//; s/<\/table>.*//; s/<\/tr>/\n/g' >"$work/told"
 grep -q '<tr><td>0</td><td>300</td>.*<td>0.000</td><td>2</td>$' "$work/told" || fail "the report has no such part: $(cat "$work/told")"
 
-# What its nodes weigh is what the part took; parts by that are even by it, by rows read they are not.
+# The weights of its nodes add up to the time of the part; a partition by that is balanced in time,
+# one by rows read is not.
 "$bin/graphmill" export "$work/hubs" --what loads --output "$work/reads.csv" >/dev/null 2>&1
 "$bin/graphmill" export "$work/hubs" --what loads --times --output "$work/times.csv" >/dev/null 2>&1
 [ "$(sed -n 1p "$work/times.csv")" = node,reads,remote,edges,nanoseconds ] || fail "columns $(sed -n 1p "$work/times.csv")"
 cmp -s "$work/reads.csv" <(cut -d, -f1-4 "$work/times.csv") || fail "times change the counts"
-# The most nanoseconds of a part by the mean: evenness NAME
+# Prints the greatest nanoseconds of a part divided by the mean: evenness NAME
 evenness() {
     "$bin/graphmill" export "$work/$1" --what assignment --output /dev/stdout | paste -d, - <(tail -n +2 "$work/times.csv" | cut -d, -f5) |
         awk -F, '{ sum[$1] += $2; all += $2 } END { for (p in sum) { if (sum[p] > most) most = sum[p]; n++ } print most * n / all }'
@@ -116,7 +120,7 @@ for method in fennel ldg metis; do
 done
 is_below 2 "$(evenness hubs)" || fail "the planted part is not slow: $(evenness hubs)"
 
-# What is wrong is said.
+# Errors are reported.
 expect 64 '--times is of --what loads, and --what is parts' "$bin/graphmill" export "$work/hubs" --what parts --times --output "$work/none.csv"
 sed '5s/[0-9]*$/x/' "$work/times.csv" >"$work/bad.csv"
 expect 65 "partition.loads: $work/bad.csv:5: expected as nanoseconds a whole number from 0 to 9223372036854775807, found 'x'" \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Sparse features do not say how many columns they have. A graph whose last ones are 0 is read with those of the model, of meta.json or
-# of a setting; plain, and by node type.
+# Sparse features do not say how many columns they have. A graph whose last columns are 0 is read
+# with those of the model, of meta.json or of a setting; plain, and by node type.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# folder NAME COLUMNS STEM: 60 nodes, features in the first COLUMNS columns of 6
+# Makes 60 nodes with features in the first COLUMNS columns of 6: folder NAME COLUMNS STEM
 folder() {
     mkdir "$work/$1"
     python3 - "$work/$1" "$2" "$3" <<'PYTHON'
@@ -52,7 +52,7 @@ for kind in "plain feat false" "typed paper-feat true"; do
     done
 done
 
-# A run of its own goes by its file, or by what is said.
+# A run of its own uses its file, or the setting.
 features() { json features; }
 [ "$(run four "$work/plain-four.yaml" | features)" = 4 ] || fail "a run of its own has other columns than its file"
 [ "$(run more "$work/plain-four.yaml" --set ingest.sparse_columns=9 | features)" = 9 ] || fail "ingest.sparse_columns has no effect"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A FIFO, a socket or a device among the files of a user is refused by its name, with status 65 (or 78 for a pipeline file) and at once: opened,
-# a FIFO without a writer blocks for ever and /dev/zero has no end.
+# A FIFO, a socket or a device among the files of a user is refused by name, with status 65 (or 78
+# for a pipeline file) and at once: if opened, a FIFO without a writer blocks for ever and /dev/zero
+# has no end.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 mkfifo fifo
@@ -33,7 +34,7 @@ for file in edges.npy node-feat.npy; do
     refused "$file" FIFO "$bin/graphmill-ingest" --store "dir:$work/s1" --pipeline g.yaml
 done
 
-# Files that settings name, each in the place of a good one.
+# Files that settings name, each in place of a good one.
 printf 'a,b\nb,c\nc,d\n' >edges.csv
 printf 'a,x\nb,y\nc,x\nd,y\n' >labels.csv
 for setting in path labels features train; do

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Rounds that start from weights some rounds old: the same bits for any number of workers and after kills; every unit replays; more
-# epochs go on; weights of before a snapshot that are lost or damaged are made again; what cannot be is refused with the setting.
+# Rounds that start from weights some rounds old: the same bits for any number of workers and after
+# kills; every unit replays; more epochs continue; lost or damaged weights of before a snapshot are
+# made again; impossible settings are refused by name.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 # 180 training nodes, 9 batches, 3 rounds an epoch
 small=(--set ingest.nodes=600 --set partition.parts=3 --set sample.batch_size=20 --set sample.batches_per_round=3 --set epochs=6
     --set train-step.hidden=16)
 stale=("${small[@]}" --set aggregate.staleness=3)
-# The same bits for any number of workers. 0 is what it always was.
+# The same bits for any number of workers. A staleness of 0 changes nothing.
 plain=$(run plain "$pipeline" "${small[@]}" | json weights_hash)
 [ "$(run zero "$pipeline" "${small[@]}" --set aggregate.staleness=0 | json weights_hash)" = "$plain" ] || fail "no staleness is another run"
 answer=$(run one "$pipeline" "${stale[@]}")
@@ -19,7 +20,8 @@ for workers in 2 5; do
     as_before w$workers "$workers workers"
 done
 
-# Every compensation, and what goes along: each is a run of its own, and the same with 1 and 5 workers.
+# Every compensation and related setting: each is a run of its own, and the same with 1 and 5
+# workers.
 for settings in "aggregate.staleness=1" "aggregate.compensation=none" "aggregate.compensation=gradient aggregate.delay_lambda=2" "aggregate.delay_rate=0.1" \
     "sample.reuse_epochs=3" "aggregate.compensation=gradient aggregate.optimizer=sgd"; do
     set=()
@@ -38,7 +40,7 @@ run stop5 "$pipeline" "${stale[@]}" --set epochs=40 --set checkpoint.patience=1 
 hash=$(run s1 "$pipeline" "${stale[@]}" --set aggregate.ranges=3 --workers 2 | json weights_hash)
 [ "$hash" = "$(json weights_hash <<<"$answer")" ] || fail "ranges make a difference to stale rounds"
 
-# A round waits for none but those that made its weights: gradient and step say which.
+# A round only waits for the rounds that made its weights: gradient and step name them.
 run kept "$pipeline" "${stale[@]}" --set checkpoint.keep=0 --set aggregate.compensation=gradient >/dev/null
 for round in 0 1 3 4 9 $last; do
     replays kept train-step --round "$round" --slot 1
@@ -50,7 +52,7 @@ for round in $((last - 2)) $last; do # of the oldest round that is kept, the wei
 done
 "$bin/graphmill" export "$work/one" --what step --round "$last" --slot 0 --output "$work/step" >/dev/null || fail "a step is not exported"
 
-# The driver is killed at any moment, and what it started with it.
+# The driver is killed at any moment, with the programs that it started.
 for after in 2 5 9 14; do
     folder=killed$after
     "$bin/graphmill" run "$pipeline" --directory "$work/$folder" --quiet "${stale[@]}" --workers 2 >/dev/null 2>&1 &
@@ -66,12 +68,13 @@ for after in 2 5 9 14; do
     as_before $folder "killed behind weights $after"
 done
 
-# More epochs go on from the snapshot, and the weights before it.
+# More epochs continue from the snapshot and the weights before it.
 run w2 "$pipeline" "${stale[@]}" --set epochs=9 >"$work/answer" 2>&1
 run nine "$pipeline" "${stale[@]}" --set epochs=9 >/dev/null
 [ "$(outcome w2)" = "$(outcome nine)" ] || fail "9 epochs after 6 are not 9 epochs"
 
-# Weights of before the only snapshot that is kept: without them nothing goes on from it, so the run begins anew, with the same bits.
+# Weights before the only kept snapshot: without them nothing can continue from it, so the run
+# starts again, with the same bits.
 for harm in damage loss; do
     folder=base-$harm
     run $folder "$pipeline" "${stale[@]}" --set checkpoint.keep=1 >/dev/null
@@ -84,7 +87,7 @@ for harm in damage loss; do
     "$bin/graphmill" verify "$work/$folder" >"$work/verified" || fail "verify after $harm: $(cat "$work/verified")"
 done
 
-# What cannot be.
+# Impossible settings.
 expect 78 'aggregate.staleness is 4, but a snapshot is made every 3 rounds: expected at most that, or a checkpoint.every_epochs of 2' \
     run bad "$pipeline" "${small[@]}" --set aggregate.staleness=4
 [ -z "$(find "$work/bad/store/run" -name '*.record' 2>/dev/null)" ] || fail "began a run that cannot be"

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# A second worker of aggregate or of checkpoint is a hot standby: when the first is stopped or killed the run goes on within two
-# leases, and ends with the weights of a run in peace. What a stopped worker of sample or train-step has in hand is done by
-# another long before its lease ends.
+# A second worker of aggregate or of checkpoint is a hot standby: when the first is suspended or
+# killed the run continues within two leases, and ends with the weights of an undisturbed run. The
+# unit of a suspended worker of sample or train-step is done by another one long before its lease
+# ends.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 not_sanitized 'it measures time'
 cd "$work"
 pipeline=$source_folder/pipelines/karate.yaml
-# A round takes some milliseconds of products, so the run is still going when the last worker has been stopped.
+# A round takes some milliseconds of products, so the run has not ended when the last worker is
+# suspended.
 settings=(--set epochs=600 --set 'sample.fanouts=[5, 5, 5]' --set train-step.hidden=256)
 lease_ms=3000
 expected=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The driver with a store that lies elsewhere, in a bucket and in two: the same results as in the run's folder, by its folder and by the
-# store's address alone.
+# The driver with a store elsewhere, in a bucket and in two: the same results as in the run's
+# folder, by its folder and by the store's address alone.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 seaweedfs
@@ -26,13 +26,13 @@ for store in "$bucket" "$tiers"; do
     cmp "$folder/metrics.jsonl" peace/metrics.jsonl || fail "$store: other metrics"
     [ -s "$folder/report.html" ] || fail "$store: no report"
 
-    # The folder knows its store, and takes no other.
+    # The folder remembers its store, and accepts no other.
     [[ $(run $folder "$pipeline" 2>/dev/null) == *"$peace"* ]] || fail "$store: the folder has forgotten it"
     [[ $(run $folder "$pipeline" --dry-run) != *'"runs":true'* ]] || fail "$store: a dry run would do it again"
     expect 78 'has a store already' run $folder "$pipeline" --store "dir:$work/other"
     [[ $("$graphmill" status $folder --json) == *'"state":"finished"'* ]] || fail "$store: no status of the folder"
 
-    # From anywhere, by the address alone.
+    # From anywhere, with only the address.
     id=$("$graphmill" status --store "$store" --json | json run)
     "$graphmill" verify --store "$store" --json >verify.json || fail "$store: $(cat verify.json)"
     [ "$(json verdict <verify.json)" = OK ] || fail "$store: $(cat verify.json)"

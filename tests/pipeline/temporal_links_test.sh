@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Links, each at its own time, in training, validation and test: edges of the future that give the answers away move no weight, no
-# score and no rank; the same bits for any workers and under replay; bad settings.
+# Links, each at its own time, in training, validation and test: edges of the future that reveal the
+# answers change no weight, no score and no rank; the same bits for any workers and under replay;
+# bad settings.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# 2000 edges at times of their own, mostly among nodes of a kind, and behind all of them 900: in the telling future the ways back of
-# those that are held out, in the silent one of others.
+# 2000 edges at different times, mostly among nodes of a kind, and after all of them 900: in the
+# revealing future the reverses of held-out edges, in the silent one others.
 edges() { # tells | silent
     awk -v future="$1" 'BEGIN { srand(3)
         print "src,dst,time"
@@ -50,7 +51,7 @@ infer:
   ranking: all
   ranked_end: both
 YAML
-# What is said of the edges that are held out and are no future: 1102 stay, and 174 are for validation.
+# Reports on held-out edges that are not in the future: 1102 stay, and 174 are for validation.
 said_of_edges() { # NAME
     awk -F, 'NR == FNR { if ($3 >= 2102 && $3 < 3000) is[$1 "," $2 "," ($3 < 2276 ? "valid" : "test")] = 1; next } ($1 "," $2 "," $3) in is' \
         "$work/silent.csv" "$work/$1/outputs/predictions.csv"
@@ -72,7 +73,7 @@ done
 said_of_edges telling >"$work/telling.said"
 cmp -s "$work/one.said" "$work/telling.said" || fail "the future moves scores or ranks: $(diff "$work/one.said" "$work/telling.said" | head -4)"
 cmp -s "$work/one/outputs/embeddings.npy" "$work/telling/outputs/embeddings.npy" || fail "the future moves embeddings"
-# Where all that is not held out is looked at, whatever its time, the same future is worth having.
+# A sampler that reads all edges of training, whatever their time, gains by the same future.
 awk -F, 'NR > 1 && $3 >= 2102 && $3 < 3000 && !seen[$1 "," $2]++ { print $1 "," $2 }' "$work/silent.csv" >"$work/test.csv"
 for future in silent tells; do
     awk -F, 'NR == FNR { is[$0] = 1; next } !(($1 "," $2) in is)' "$work/test.csv" "$work/$future.csv" >"$work/blind-$future.csv"
@@ -91,7 +92,7 @@ for unit in ingest partition "sample --round 1 --slot 1" "sample --evaluation" "
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
 
-# Negatives that pairs of other times have, too, and the latest neighbours.
+# Negatives that pairs of other times share, and the latest neighbours.
 run shared "$work/links.yaml" --set sample.negative=shared --set sample.temporal_strategy=last --set sample.corrupt=both --set epochs=1 >/dev/null
 
 expect 78 "temporal_neighbor, but ingest.edge_split is 'random 80/10/10', so that held-out edges" \

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Classes of nodes, each at its own time, in training, validation and inference: edges of the future that give the answer away move
-# no byte; the same bits for any workers, and under replay.
+# Classes of nodes, each at its own time, in training, validation and inference: edges of the future
+# that reveal the answer change no byte; the same bits for any workers, and under replay.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# 300 nodes of three classes have edges to their own kind up to time 500. Later each has one to the beacon of each class: the edge
-# to its own weighs as the others do, or, where the future tells, much more.
+# 300 nodes of three classes have edges to their own kind up to time 500. Later each has one to the
+# beacon of each class: the edge to its own beacon weighs as the others do, or, if the future
+# reveals the class, much more.
 graph() { # tells | silent
     awk -v future="$1" 'BEGIN { srand(11)
         print "src,dst,weight,time"
@@ -53,7 +54,7 @@ answer=$(run one "$work/nodes.yaml" --workers 1)
 hash=$(json weights_hash <<<"$answer")
 [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
 
-# Outputs are what validation saw: the same scores of the same nodes, at their times.
+# Outputs agree with validation: the same scores of the same nodes, at their times.
 best=$(sed -n 's/.*"valid_accuracy":\([0-9.]*\).*/\1/p' "$work/one/metrics.jsonl" | sort -g | tail -1)
 awk -v a="$best" -v b="$(measure "$answer" valid accuracy)" 'BEGIN { d = a - b; exit !(a > 0 && d < 1e-6 && d > -1e-6) }' ||
     fail "validation said $best, outputs say $(measure "$answer" valid accuracy)"
@@ -61,7 +62,7 @@ awk -v a="$best" -v b="$(measure "$answer" valid accuracy)" 'BEGIN { d = a - b; 
 answer=$(run telling "$work/nodes.yaml" --set ingest.path="$work/tells.csv")
 [ "$(json weights_hash <<<"$answer")" = "$hash" ] || fail "the future moves the weights"
 same_outputs one telling
-# Where all edges are looked at, the future is worth having.
+# With a sampler that reads all edges, the future helps.
 before=$(measure "$(run all "$work/nodes.yaml" --set sample.sampler=neighbor)" test accuracy)
 after=$(measure "$(run all-telling "$work/nodes.yaml" --set sample.sampler=neighbor --set ingest.path="$work/tells.csv")" test accuracy)
 awk -v a="$before" -v b="$after" 'BEGIN { exit !(b > a + 0.02) }' || fail "what is planted tells nothing: $before, then $after"
@@ -81,7 +82,7 @@ done
 echo 1 >"$work/ids"
 expect 78 'the model samples by times, of which all nodes are' "$bin/graphmill" infer "$work/one" --on "$work/nodes.yaml" --nodes "$work/ids"
 
-# Kinds of layers that read more than the layer below, and bounds of the neighbourhoods that are drawn.
+# Layers that read more than the layer below, and bounds of the sampled neighbourhoods.
 for model in appnp gat mlp; do
     run "$model" "$work/nodes.yaml" --set train-step.model=$model --set sample.fanouts="$([ $model = mlp ] && echo '[]' || echo '[5, 5]')" --set epochs=1 >/dev/null
 done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Times come in as 64-bit integers or dates, and no two of them become one; a column of both is refused. Numbers that floats cannot
-# hold, weights of very different sizes and losses that grow are named, with what mends them.
+# Times are read as 64-bit integers or dates, and no two of them become one; a column with both is
+# refused. Numbers that floats cannot represent, weights of very different sizes and growing losses
+# are named, with the remedy.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 dataset() { # NAME: one number of its report, from the last answer
     sed -n "s/.*\"dataset\":{[^}]*\"$1\":\([0-9]*\).*/\1/p" "$work/said.json"

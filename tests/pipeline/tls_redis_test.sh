@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Queue and store behind TLS with users of an ACL that may do no more than they need, by certificates of a throw-away authority: the queue's server
-# wants our own certificate, too. The weights are those of a local run.
+# Queue and store behind TLS with users of an ACL that have only the rights they need, with
+# certificates of a throw-away authority: the queue's server requires our own certificate, too. The
+# weights are those of a local run.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/redis_cluster.sh"
 for program in redis-server redis-cli openssl; do
@@ -43,7 +44,7 @@ cluster_start "${tls[@]}" --tls-auth-clients no --tls-cluster yes --tls-replicat
 place="keeper@127.0.0.1:${cluster_ports[0]},127.0.0.1:${cluster_ports[1]}/karate?password-file=$work/store-password"
 store="rediss+cluster://$place&ca=$work/ca.pem"
 
-# Whoever is not trusted, or does not trust, is told at once; no secret is shown.
+# A party that is not trusted, or does not trust, fails at once; no secret is shown.
 ingest=("$bin/graphmill-ingest" --pipeline "$pipeline" "${settings[@]}")
 run_with() { run refused "$pipeline" "${settings[@]}" --redis "$1" --redis-password-file "$2"; }
 expect 74 'certificate is refused' "${ingest[@]}" --store "rediss+cluster://$place&ca=$work/client.pem"
@@ -51,7 +52,8 @@ expect 78 'expected certificates' "${ingest[@]}" --store "rediss+cluster://$plac
 expect 78 'WRONGPASS' "${ingest[@]}" --store "${store/store-password/queue-password}"
 expect 78 'NOPERM' "${ingest[@]}" --store "${store/\/karate\?/\/other\?}"
 expect 78 'WRONGPASS' run_with "$queue" "$work/store-password"
-# A server that wants our certificate says so behind the handshake of TLS 1.3, and may reset the connection before that is read.
+# A server that requires our certificate says so after the handshake of TLS 1.3, and may reset the
+# connection before that is read.
 status=0
 run_with "${queue%%&cert*}" "$work/queue-password" >/dev/null 2>"$work/uncertified.log" || status=$?
 [[ $status == 74 || $status == 75 ]] || fail "without a certificate of our own: $status, $(cat "$work/uncertified.log")"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Splits of OGB sets in files of torch: the records are those of text files, of nodes, of nodes by type and of links; what is
-# wrong with such a file is named, and nothing in it is run.
+# Splits of OGB sets in files of torch: the records are those of text files, for nodes, nodes by
+# type and links; errors in such a file are named, and nothing in it is run.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON' || fail "see above"
 import io, os, pickle, shutil, sys, types, zipfile
 import numpy as np
 
-# torch's side of torch.save(): a pickle of stand-ins for its classes, and the elements beside it.
+# The side of torch.save(): a pickle with stand-ins for its classes, and the elements next to it.
 torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
 sys.modules.update({"torch": torch, "torch._utils": utils})
 class LongStorage: pass
@@ -165,7 +165,7 @@ ingest typed_text typed-text "$typed"
 ingest typed_torch typed-torch "$typed"
 agree typed_torch typed_text edge_chunk node_labels node_splits
 
-# a file of torch is part of what the dataset is named by
+# a file of torch is part of the name of the dataset
 dataset() { grep -o 'dataset=[^ ]*' "$1.err" | head -1; }
 [ "$(dataset arrays)" != "$(dataset tensors)" ] || fail "the dataset is named without its splits"
 
@@ -187,7 +187,7 @@ agree links_triples links_triples_text edge_chunk edge_splits
 ingest links_drawn links-edge '  task: link_prediction\n'
 grep -q 'test.pt is not used: write .edge_split: given' runs/links_drawn/logs/ingest.log || fail "splits are left out without a word"
 
-# ranks among the nodes of the set itself
+# ranks among the nodes of the split itself
 pipeline ranked links-ends "$links"
 printf 'infer:\n  ranking: given\n' >>ranked.yaml
 "$bin/graphmill" run ranked.yaml --directory runs/ranked --quiet >ranked.out || fail "no ranks among given nodes"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Knowledge graphs and typed graphs as people publish them: OpenKE, N-Triples, SIF and HGB are the same dataset, by the hashes of its
-# records, as a folder with the same graph; outputs have the names; and what is broken in each is named with its line.
+# Knowledge graphs and typed graphs in published formats: OpenKE, N-Triples, SIF and HGB are the
+# same dataset, by the hashes of its records, as a folder with the same graph; outputs have the
+# names; and errors in each are named with their line.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON' || fail "the inputs were not made"
@@ -104,7 +105,7 @@ kinds='edge_chunk feature_chunk node_labels node_splits edge_splits'
 links='  task: link_prediction\n  features: degree\n'
 given="$links  edge_split: given\n"
 
-# OpenKE: the same triples, held-out ones as well, in the names of the entities.
+# OpenKE: the same triples, including held-out ones, with the names of the entities.
 ingest plain folder plain "$given  valid_edges: $work/valid.csv\n  test_edges: $work/test.csv\n"
 ingest openke openke openke "$given"
 agree openke plain 3

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Link prediction by edge type, as of a knowledge graph: learnt rows and DistMult alone, both ends corrupted and ranked; the same
-# bits for any workers and after a kill, replayed; and bad input.
+# Link prediction by edge type, as in a knowledge graph: learnable embeddings and DistMult alone,
+# both ends corrupted and ranked; the same bits for any workers and after a kill, replayed; and bad
+# input.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 mkdir "$work/kg"
-# Nodes in 6 groups of 50; relation r joins groups whose numbers add up to r, by 6: DistMult's scores are symmetric.
+# Nodes in 6 groups of 50; relation r joins groups whose numbers add up to r, modulo 6: DistMult's
+# scores are symmetric.
 awk 'BEGIN { srand(5); print "src,dst,etype"
     while (n < 4000) { s = int(rand() * 300); r = int(rand() * 4); t = (6 + r - s % 6) % 6 + 6 * int(rand() * 50)
         if (s != t && !((s, t, r) in seen)) { seen[s, t, r] = 1; n++; print s "," t "," r } } }' >"$work/kg/all.csv"
@@ -55,7 +57,8 @@ answer=$(run one "$work/kg.yaml")
 hash=$(json weights_hash <<<"$answer")
 [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
 [ -z "$(json unused <<<"$answer")" ] || fail "edge types are said to be unused: $answer"
-# 50 nodes are as good as the right one: (1 + 1/2 + ... + 1/50) / 50 = 0.09 is all that can be; by chance it is 0.02.
+# 50 nodes are as good as the right one: (1 + 1/2 + ... + 1/50) / 50 = 0.09 is the best possible;
+# chance gives 0.02.
 mrr=$(measure "$answer" test mrr)
 awk -v a="$mrr" 'BEGIN { exit !(a >= 0.03 && a <= 1) }' || fail "test MRR is $mrr: $answer"
 ! command -v python3 >/dev/null ||
@@ -84,7 +87,8 @@ other=$(run killed "$work/kg.yaml" | json weights_hash)
 [ "$other" = "$hash" ] || fail "a run that was killed gives $other, expected $hash"
 same_outputs one killed
 
-# Every decoder takes pairs whose sources are corrupted; those without rows of relations say that types are not used.
+# Every decoder accepts pairs with corrupted sources; those without embeddings of relations say that
+# types are not used.
 for decoder in dot bilinear mlp; do
     answer=$(run "$decoder" "$work/kg.yaml" --set train-step.decoder="$decoder" --set sample.corrupt=source --set infer.ranked_end=source)
     [ "$(json unused <<<"$answer")" = "4 edge types" ] || fail "$decoder: $answer"

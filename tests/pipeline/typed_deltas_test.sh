@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Parts of versions of a graph with relations as deltas: two updates are trained and computed bit for bit as over parts that are written whole;
-# replayed, verified, mended when base or delta is damaged, kept by gc as long as they are needed, and killed at any moment.
+# Parts of versions of a graph with relations as deltas: two updates are trained and computed bit
+# for bit as with complete parts; replayed, verified, repaired when base or delta is damaged, kept
+# by gc as long as needed, and killed at any moment.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/version_deltas.sh"
 papers_graph "$work/g" 600 && cd "$work"
 
-# Authors and papers have given features, venues have none and learn theirs. Of new nodes rows stand in the updates.
+# Authors and papers have given features, venues have none and learn embeddings. The updates have
+# the rows of new nodes.
 cat >rows.py <<'PYTHON'
 import struct, sys
 def row(node, dim): return [((node * 37 + c * 11) % 23) / 8 for c in range(dim)]

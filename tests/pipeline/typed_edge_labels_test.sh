@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Classes and numbers of the edges of relations through every stage: what is learnt and predicted are the labels of the input, no
-# message travels over an edge that is asked for; the same bytes for any workers and memory, after a kill and by replay; bad input.
+# Classes and numbers of the edges of relations through every stage: the learned and predicted
+# labels are those of the input, no message passes over an edge that is asked for; the same bytes
+# for any workers and memory, after a kill and by replay; bad input.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 folder=$work/papers
 papers_graph "$folder" 150
 rm "$folder"/{train,valid,test,node-label}.csv # none is read
-# A class of each edge that its relation and one end tell.
+# A class of each edge that follows from its relation and one end.
 awk -F, 'NR == 1 {print "src,dst,rating,etype"; next} !seen[$0]++ {print $1 "," $2 "," ($2 + $3) % 3 "," $3}' "$folder/edges.csv" >"$work/edges"
 mv "$work/edges" "$folder/edges.csv"
 
@@ -90,14 +91,14 @@ for r, (source, target) in ends.items():
             assert edge in label and edge not in held and edge not in pairs, (relation, edge)
 CHECK
 
-# Numbers, and a decoder with a row for each relation.
+# Numbers, and a decoder with an embedding for each relation.
 answer=$(run numbers "$file" --set ingest.task=edge_regression --set checkpoint.metric=rmse --set train-step.class_weights=none \
     --set train-step.decoder=distmult)
 awk -v a="$(measure "$answer" test rmse)" 'BEGIN { exit !(a > 0 && a < 2) }' || fail "rmse: $answer"
 answer=$(run classes "$file" --set train-step.decoder=distmult)
 [ -n "$(measure "$answer" test accuracy)" ] || fail "no accuracy with distmult: $answer"
 
-# What is wrong is named before anything is cut.
+# Errors are named before anything is partitioned.
 bad() { # PATTERN STATUS [settings]
     local pattern=$1 status=$2
     shift 2

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A graph with relations from its folder to the outputs: the same bytes for any workers, threads and memory, after a kill, and by
-# replay of every stage; each kind of model of relations; and what is wrong, named before anything is partitioned.
+# A graph with relations from its folder to the outputs: the same bytes for any workers, threads and
+# memory, after a kill, and by replay of every stage; each kind of model of relations; and errors,
+# named before anything is partitioned.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 papers_graph "$work/papers" 300
 
@@ -24,7 +25,7 @@ END
 answer=$(run one "$file" --workers 1 --threads 1)
 before=$(outcome one)
 [ "$(wc -l <<<"$before")" -ge 5 ] || fail "too few outputs: $before"
-# The venue of a paper tells its class, and so do the features of the venue.
+# The venue of a paper determines its class, and so do the features of the venue.
 awk -v a="$(json train_accuracy <<<"$(tail -1 "$work/one/metrics.jsonl")")" 'BEGIN {exit !(a > 0.8)}' ||
     fail "nothing is learnt: $(tail -1 "$work/one/metrics.jsonl")"
 run two "$file" --workers 2 --threads 2 >/dev/null
@@ -32,7 +33,7 @@ as_before two '2 workers, 2 threads'
 run five "$file" --workers 5 --threads 4 >/dev/null
 as_before five '5 workers, 4 threads'
 
-# The driver and all programs die, twice; the same command goes on.
+# The driver and all programs die, twice; the same command resumes.
 for moment in 0.35 0.8; do
     killed_at $moment "$file"
 done
@@ -53,7 +54,8 @@ done
 for layer in 1 2; do for part in 0 1 2; do replays one infer --layer $layer --part $part; done; done
 "$bin/graphmill" verify "$work/one" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 
-# With so little memory that rows of the larger types are read batch by batch, and none of another.
+# With so little memory that rows of the larger types are read batch by batch, and no rows of
+# another type.
 papers_graph "$work/many" 3000
 run wide "$file" --set ingest.path="$work/many" --set ingest.random_dim=500 --set epochs=1 --set sample.batch_size=100 >/dev/null
 for memory in 1G 12M; do
@@ -92,7 +94,7 @@ for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=rgat
     rm -rf "$work/kind"
 done
 
-# In bf16 the bits are others, and the same for any workers and by replay.
+# In bf16 the bits differ, and are the same for any workers and by replay.
 if grep -q avx512_bf16 /proc/cpuinfo; then
     for settings in 'train-step.model=rgcn' 'train-step.model=sage train-step.projection=relu'; do
         # shellcheck disable=SC2086 # some settings
@@ -106,10 +108,10 @@ if grep -q avx512_bf16 /proc/cpuinfo; then
     done
 fi
 
-# Nothing is said of data that is not used: it is.
+# No data are reported as unused, because all are used.
 ! grep -rqs 'DOES NOT USE' "$work"/one/logs "$work/stderr" || fail 'types are said to be unused'
 
-# What cannot be.
+# Impossible settings.
 refused() { # status, pattern, settings
     local set=() setting
     for setting in "${@:3}"; do set+=(--set "$setting"); done

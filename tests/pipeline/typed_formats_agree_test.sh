@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One small graph of three node types and four relations in every format that has types: the same records, hash for hash. Then what
-# is broken in each, which is named.
+# One small graph of three node types and four relations in every format that has types: the same
+# records, hash for hash. Then each is broken, and the error is named.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON' || fail "see above"
@@ -23,7 +23,7 @@ def table(path, rows, separator=",", header=None):
             f.write(header + "\n")
         f.writelines(separator.join(str(v) for v in row) + "\n" for row in rows)
 
-# the plain folder, which the others are compared with
+# the plain folder, with which the others are compared
 os.mkdir("plain")
 json.dump({"num_nodes": 35, "directed": True}, open("plain/meta.json", "w"))
 table("plain/node-types.csv", [(t, types[t], first[t]) for t in types], header="name,count,first_id")
@@ -118,7 +118,7 @@ open("chunks-path/metadata.json", "a").close()
 os.makedirs("chunks-cut")
 open("chunks-cut/metadata.json", "w").write(open("chunks/metadata.json").read()[:200])
 
-# CSVDataset: with the numbers of lines as ids, and with names
+# CSVDataset: with line numbers as ids, and with names
 def csv(name, named=False, change=lambda meta: meta, nodes=lambda t, lines: lines, edge=lambda r, lines: lines):
     os.makedirs(name)
     call = lambda t, i: f"{t[0]}{i}" if named else str(i)
@@ -285,7 +285,8 @@ ingest mag_chosen ogb mag-two "$relations  split_name: time\n"
 agree mag_chosen plain
 ingest mag_other ogb mag-two "$relations  split_name: reversed\n"
 ! cmp -s mag_other.found plain.found || fail "split_name chooses nothing"
-# Arrays lie in the order of their names, in which relations are others: every record is there, of other numbers of relations.
+# Arrays are in the order of their names, which gives another order of relations: every record
+# exists, with other numbers of relations.
 ingest mag_arrays ogb mag-arrays "$relations"
 cmp <(grep -v edge_chunk mag_arrays.found) <(grep -v edge_chunk plain.found) || fail "arrays have other nodes"
 bad 'expected one folder of splits, found .*: write .split_name: ' ogb mag-two
@@ -305,7 +306,7 @@ bad 'edge_index_dict.npz: expected arrays called source___name___target, found w
 bad 'author.npy: expected at most 1 elements, found 2' ogb arrays-count
 bad "status 65: $work/arrays-label/raw/node-label.npz/paper.npy: expected 20 rows, one for each node, found 19" ogb arrays-label
 
-# auto tells them apart, and outputs have the ids of the files
+# auto distinguishes them, and outputs have the ids of the files
 for name in bolt:graphbolt chunks:distdgl csv:dgl_csv; do
     ingest "auto_${name%:*}" auto "${name%:*}" "$relations"
     agree "auto_${name%:*}" plain
@@ -314,7 +315,7 @@ done
 "$bin/graphmill" run csv_named.yaml --directory runs/csv_named --quiet >/dev/null || fail "no run of named nodes"
 [ "$(sed -n 2p runs/csv_named/outputs/predictions.csv | cut -d, -f1)" = paper:p0 ] || fail "ids are lost: $(head -2 runs/csv_named/outputs/predictions.csv)"
 
-# init writes a file that runs for each of them, with the types told apart.
+# init writes a file that runs for each of them, with the types recognised.
 for name in plain bolt chunks csv mag mag-arrays; do
     "$bin/graphmill" init "$name" --output "init-$name.yaml" >init.out 2>init.err || fail "init $name: $(cat init.err)"
     grep -q '^  relations: true' "init-$name.yaml" || fail "init does not see the types of $name: $(cat "init-$name.yaml")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A model of relations applied to another graph: the same graph gives the same bytes, nodes without labels, and what
-# does not fit.
+# A model of relations applied to another graph: the same graph gives the same bytes, nodes without
+# labels, and graphs that do not fit.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 papers_graph "$work/papers" 120
 
@@ -30,14 +30,15 @@ done
 "$bin/graphmill" verify "$work/folder" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 replays folder infer --layer 1 --slot 2
 
-# A larger graph, of which nothing is known but its edges: its papers are those of the target type, because the model says so.
+# A larger graph with nothing but its edges: its papers are of the target type, because the model
+# says so.
 papers_graph "$work/more" 150
 rm "$work/more"/{node-label,train,valid,test}.csv
 infer --on "$work/more" --directory "$work/new" >/dev/null
 [ "$(wc -l <"$work/new/outputs/predictions.csv")" -eq 151 ] || fail 'not a prediction for each new paper'
 grep -q '^100,,,[012],' "$work/new/outputs/predictions.csv" || fail "no prediction of node 100: $(sed -n 2p "$work/new/outputs/predictions.csv")"
 
-# Some papers alone, in the order of the input: the bytes of those of all.
+# Some papers alone, in the order of the input: the same bytes as among all papers.
 printf '229\n100\n154\n' >"$work/ids"
 infer --on "$work/more" --directory "$work/some" --nodes "$work/ids" --workers 2 >/dev/null
 for node in 100 154 229; do grep "^$node," "$work/new/outputs/predictions.csv"; done >"$work/expected"
@@ -58,7 +59,7 @@ printf '100\n\n7\n' >"$work/ids"
 expect 65 "ids:3: node '7' is of type author, expected nodes of type paper" \
     infer --on "$work/more" --directory "$work/strange" --nodes "$work/ids"
 
-# What does not fit is said before the graph is cut into parts.
+# Differences are reported before the graph is partitioned.
 unlike() { # pattern, graph
     expect 65 "does not fit the model of run papers-.*$1|which ingest.sparse_columns names" infer --on "$2" --directory "$work/unlike"
     [ ! -e "$work/unlike/store/partition" ] || fail "$1: it was partitioned"
@@ -81,7 +82,8 @@ run plain "$work/papers.yaml" --set ingest.relations=false --set train-step.mode
 expect 78 'of a graph with relations goes with an ingest.target_type' \
     "$bin/graphmill" infer "$work/plain" --on "$work/papers.yaml" --directory "$work/unlike"
 
-# Features of each type are scaled by what those of the model's graph were, whatever their own numbers are.
+# Features of each type are scaled with the values of the model's graph, whatever their own values
+# are.
 run scaled "$work/papers.yaml" --set ingest.standardise=true --set ingest.normalise_rows=true --set epochs=1 >/dev/null
 "$bin/graphmill" infer "$work/scaled" --on "$work/papers" --directory "$work/scaled-same" --quiet
 cmp "$work/scaled/outputs/predictions.csv" "$work/scaled-same/outputs/predictions.csv" || fail 'scaled features differ on the same graph'

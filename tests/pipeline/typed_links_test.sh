@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Links of a graph with several node types and relations, from its folder to the outputs: the same bytes for any workers, threads and
-# memory, by replay of every stage; ranks once more from the outputs; partners; what is wrong, named.
+# Links of a graph with several node types and relations, from its folder to the outputs: the same
+# bytes for any workers, threads and memory, by replay of every stage; ranks computed again from the
+# outputs; partners; errors, named.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 papers_graph "$work/papers" 150
 rm "$work/papers"/{train,valid,test,node-label}.csv # neither is read
@@ -52,7 +53,8 @@ as_before five '5 workers, 3 threads'
 run little "$file" --memory 192M >/dev/null
 as_before little 'little memory'
 
-# 600 edges of three relations, and as many reverses, which are no examples: neither learnt, nor held out, nor predicted.
+# 600 edges of three relations, and as many reverses, which are no examples: not learned, not held
+# out, not predicted.
 predictions=$work/one/outputs/predictions.csv
 [ "$(head -1 "$predictions")" = source,target,type,split,score,rank,source_rank ] || fail "header: $(head -1 "$predictions")"
 [ -z "$(awk -F, 'NR > 1 && $3 > 2' "$predictions")" ] || fail "a reverse was held out"
@@ -66,10 +68,11 @@ for unit in "ingest" "partition" "sample --round 0 --slot 1" "sample --evaluatio
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
 
-# Ranks and scores once more, by numpy, over the nodes of the right type.
+# Ranks and scores computed again, by numpy, over the nodes of the right type.
 python3 "$source_folder/tests/pipeline/typed_link_checks.py" "$work/papers" "$work/one" || fail "see above"
 
-# Scores of pairs are those of the table; partners are of the right type, and --new ones no edges.
+# Scores of pairs are those of the table; partners are of the right type, and --new ones are no
+# edges.
 awk -F, 'NR > 1 {print $1 "," $2 "," $3}' "$predictions" >"$work/pairs.csv"
 "$bin/graphmill" predict links "$work/one" --pairs "$work/pairs.csv" --output "$work/scores.csv" >/dev/null
 paste -d, <(awk -F, 'NR > 1 {print $1 "," $2 "," $3 "," $5}' "$predictions") <(sed 1d "$work/scores.csv") |
@@ -81,7 +84,7 @@ paste -d, <(awk -F, 'NR > 1 {print $1 "," $2 "," $3 "," $5}' "$predictions") <(s
 "$bin/graphmill" predict links "$work/one" --node 3 --type 0 --best 500 --new --output "$work/new.csv" >/dev/null
 [ "$(wc -l <"$work/new.csv")" -lt 151 ] || fail "--new leaves out no edge"
 
-# What is wrong, before the work.
+# Errors, before the work.
 with() { # NAME LINE...: the pipeline with other settings
     local name=$1
     shift

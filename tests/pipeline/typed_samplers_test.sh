@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A graph with relations learnt by samplers of subgraphs and of layers: as well as by neighbours, the same for any workers, by replay, and with
-# clusters that have no node to learn from.
+# A graph with relations learned with samplers of subgraphs and of layers: as well as with
+# neighbours, the same for any workers, by replay, and with clusters that have no node to learn
+# from.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 papers_graph "$work/papers" 300
 
@@ -21,8 +22,8 @@ checkpoint:
 END
 least=$(measure "$(run neighbor "$file")" test accuracy)
 awk -v a="$least" 'BEGIN { exit !(a > 0.9) }' || fail "neighbours give a test accuracy of $least"
-# It learns so well or better, and the same with any workers, with little memory and by replay:
-# learns ACCURACY SAMPLER [SETTING...]
+# It learns at least so well, and the same with any workers, with little memory and by replay:
+#   learns ACCURACY SAMPLER [SETTING...]
 learns() {
     local least=$1 said="${*:2}" set=(--set "sample.sampler=$2") setting answer hash found other stage
     for setting in "${@:3}"; do set+=(--set "$setting"); done
@@ -51,13 +52,14 @@ learns "$least" graphsaint_walk 'sample.metapath=[in,rev_in]' sample.walk_length
 run walks "$file" --set sample.sampler=graphsaint_walk --set sample.sample_coverage=20 --set epochs=2 >/dev/null
 replays walks sample --walks
 
-# A layer that divides by the degrees of both ends learns this graph less well: 0.77 by neighbours.
+# A layer that divides by the degrees of both ends learns this graph less well: 0.77 with
+# neighbours.
 learns 0.85 ladies 'sample.fanouts=[60,40]' train-step.model=gcn
 learns 0.6 cluster_gcn sample.clusters=2 train-step.model=gcn
 learns 0.6 shadow train-step.model=gcn
 learns 0.85 graphsaint_node sample.batch_size=300 train-step.model=gcn
 
-# Clusters of papers that do not train, and of no papers at all, teach nothing, and say so.
+# Clusters without training papers, and without papers, teach nothing, and the log says so.
 awk 'BEGIN { for (v = 0; v < 503; v++) print (v >= 200 && v < 500 ? v % 2 : 2) }' >"$work/parts.txt"
 run seedless "$file" --set sample.sampler=cluster_gcn --set partition.method=file --set partition.assignment="$work/parts.txt" \
     --set epochs=2 --set sample.batches_per_round=1 >/dev/null

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Classes of nodes of a graph with relations, each node at its own time, in training, validation and inference: nodes of the future
-# that give the answer away move no byte; the same bits for any workers, and under replay.
+# Classes of nodes of a graph with relations, each node at its own time, in training, validation and
+# inference: nodes of the future that reveal the answer change no byte; the same bits for any
+# workers, and under replay.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# 240 papers of three classes cite their own kind and have one of 60 authors, up to time 500. Later each gets a sign, a node of its
-# own, whose features are of the class of the paper, where the future tells, or of any.
+# 240 papers of three classes cite their own kind and have one of 60 authors, up to time 500. Later
+# each gets a sign, a node of its own, whose features show the class of the paper if the future
+# reveals it, or any class.
 graph() { # tells | silent
     local folder=$work/$1
     mkdir "$folder"
@@ -70,7 +72,7 @@ answer=$(run one "$work/nodes.yaml" --workers 1)
 hash=$(json weights_hash <<<"$answer")
 [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
 
-# Outputs are what validation saw: the same scores of the same nodes, at their times.
+# Outputs agree with validation: the same scores of the same nodes, at their times.
 best=$(sed -n 's/.*"valid_accuracy":\([0-9.]*\).*/\1/p' "$work/one/metrics.jsonl" | sort -g | tail -1)
 awk -v a="$best" -v b="$(measure "$answer" valid accuracy)" 'BEGIN { d = a - b; exit !(a > 0 && d < 1e-6 && d > -1e-6) }' ||
     fail "validation said $best, outputs say $(measure "$answer" valid accuracy)"
@@ -78,7 +80,7 @@ awk -v a="$best" -v b="$(measure "$answer" valid accuracy)" 'BEGIN { d = a - b; 
 answer=$(run telling "$work/nodes.yaml" --set ingest.path="$work/tells")
 [ "$(json weights_hash <<<"$answer")" = "$hash" ] || fail "the future moves the weights"
 same_outputs one telling
-# A sampler that looks at all edges gains by the future.
+# A sampler that reads all edges gains by the future.
 before=$(measure "$(run all "$work/nodes.yaml" --set sample.sampler=neighbor)" test accuracy)
 after=$(measure "$(run all-telling "$work/nodes.yaml" --set sample.sampler=neighbor --set ingest.path="$work/tells")" test accuracy)
 awk -v a="$before" -v b="$after" 'BEGIN { exit !(b > a + 0.02) }' || fail "what is planted tells nothing: $before, then $after"
@@ -96,7 +98,8 @@ for unit in "sample --evaluation" "infer --layer 1 --part 0" "infer --layer 2 --
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
 
-# Attention, rows that are learnt, the last edges at each hop, and layers that divide by the degrees of both ends.
+# Attention, learnable embeddings, the last edges at each hop, and layers that divide by the degrees
+# of both ends.
 for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=gat sample.temporal_strategy=last' \
     'train-step.embedding=4 sample.evaluation_fanouts=[2,2]' 'train-step.model=gcn' 'train-step.jumping_knowledge=cat'; do
     set=()

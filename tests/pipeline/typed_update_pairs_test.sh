@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Updates of graphs with relations that learn pairs: links with given negatives, links that draw where they go, and labels of edges. A version is
-# what ingest makes of the whole graph, read merged or written whole; runs on it, placed parts, `watch`; kills, damage, and files that do not fit.
+# Updates of graphs with relations that learn pairs: links with given negatives, links with drawn
+# splits, and labels of edges. A version equals what ingest makes of the whole graph, read merged or
+# complete; runs on it, placed parts, `watch`; kills, damage, and files that do not fit.
 . "$(dirname "$0")/library.sh"
 cd "$work"
 changed() { python3 "$source_folder/tests/support/changed_papers.py" "$@"; }
@@ -9,7 +10,7 @@ files() { for name in add-nodes features add-edges remove-edges remove-nodes; do
 # shellcheck disable=SC2046 # a list of options: update RUN FILE FOLDER [options]
 update() { "$bin/graphmill" update "$2" --directory "$1" --quiet --json $(files "$3") "${@:4}"; }
 verified() { grep -q '^OK' <<<"$("$bin/graphmill" verify "$1")" || fail "verify of $1"; }
-# The run on a version in its folder is one on the whole graph: same_as_whole RUN WHOLE
+# The run on a version in its folder equals one on the whole graph: same_as_whole RUN WHOLE
 same_as_whole() {
     [ "$(hash "$1.json")" = "$(hash "$2.json")" ] || fail "$1: other weights than on the whole graph"
     local file
@@ -37,7 +38,8 @@ YAML
 
 papers_graph g 90
 rm g/{train,valid,test,node-label}.csv # none is read
-# Every fifth edge is held out. A line has other targets of the relation; the first of validation that is of cites one alone.
+# Every fifth edge is held out. A line has other targets of the relation; the first validation line
+# is of the relation cites.
 python3 - <<'PYTHON'
 import random
 random.seed(5)
@@ -93,14 +95,15 @@ same_as_whole r w
 [ "$(wc -l <r/outputs/predictions.csv)" -lt "$(cat g/held-*.csv | wc -l)" ] || fail 'nothing that was held out is gone'
 replay_each r ingest partition 'sample --round 0 --slot 0' 'sample --evaluation' 'train-step --round 0 --slot 0' 'aggregate --round 0' checkpoint infer
 
-# The same written whole, in a folder of its own.
+# The same written completely, in its own folder.
 run x given.yaml --set partition.compact=0 >/dev/null
 for version in one two; do update x given.yaml $version --set partition.compact=0 >x.json; done
 [ "$(json dataset <x.json)" = "$id" ] && [ -e "x/store/dataset/$id/edge_splits.record" ] || fail "written whole: $(ls "x/store/dataset/$id")"
 run x given.yaml --set partition.compact=0 >x.json
 same_as_whole x w
 
-# Parts that are placed: nodes that stay keep theirs, and parts are deltas; they are trained on as parts that are written whole.
+# Placed parts: staying nodes keep theirs, and parts are deltas; training on them equals that on
+# complete parts.
 for name in p q; do
     compact=(--set partition.update=place --set partition.drift=1000 --set "partition.compact=$([ $name = q ] || echo 0.9)")
     [ $name = p ] || compact[5]=partition.compact=0
@@ -114,14 +117,14 @@ same_as_whole p q
 cmp <(cut -d, -f1-4 p/outputs/predictions.csv) <(cut -d, -f1-4 w/outputs/predictions.csv) || fail 'placed: other edges are held out'
 replay_each p partition sample infer
 
-# Damage: what is lost of the version, or of what it is merged from, is made again.
+# Damage: lost records of the version, or of the versions it is merged from, are made again.
 damage "r/store/dataset/$(json base <one.json)/edge_splits.record"
 expect 65 'edge_splits' "$bin/graphmill" verify r --remove
 run r given.yaml >again.json
 [ "$(hash again.json)" = "$(hash r.json)" ] || fail 'another run after damage'
 verified r
 
-# Killed at any moment: the same command ends in the same version.
+# Killed at any moment: the same command ends with the same version.
 # shellcheck disable=SC2046
 killed_updates given.yaml "$(json dataset <one.json)" $(files one)
 
@@ -143,12 +146,12 @@ bad f given.yaml "src,dst,etype\n$(cat pair),writes\n" --add-edges 'the files of
 bad f given.yaml "src,dst,etype\n$(cat pair),in\n" --remove-edges "bad:2: source: node '[0-9]+' is of type author, expected one of type paper"
 [ "$before" = "$(state f)" ] || fail 'a wrong file changed something'
 
-# Such a node may go with its edge.
+# Such a node may be removed with its edge.
 cp -r f fine
 printf '149\n' >node && { echo source,target,etype && cut -d, -f1-3 <<<"$lonely"; } >edge
 "$bin/graphmill" update given.yaml --directory fine --quiet --remove-nodes node --remove-edges edge >/dev/null
 
-# All of it by itself.
+# The same by `watch`.
 mkdir in && cp -r one in/01 && cp -r two in/02 && mkdir in/03 && printf 'src,dst,etype\n70,80,writes\n' >in/03/add-edges.csv
 expect 65 refused "$bin/graphmill" watch in given.yaml --directory f --quiet --json --once --warm epochs=1 --set ingest.retrain_touched=0.01
 [ "$(json dataset <in/done/02.json)" = "$id" ] || fail "watch: $(cat in/done/02.json)"
@@ -157,7 +160,8 @@ grep -q "of type paper, expected one of type author" in/refused/03.json || fail 
 
 # --- links that draw ---
 
-# What is new is of the last type, so that no other node has another number. Two relations of the same ends go together, and so do reverses.
+# New nodes are of the last type, so that no other node is renumbered. Two relations with the same
+# ends are updated together, and so are reverses.
 papers_graph h 90
 rm h/{train,valid,test,node-label}.csv
 changed h
@@ -195,11 +199,11 @@ before=$(state l)
 bad l labelled.yaml 'src,dst,etype\n70,80,cites\n' --add-edges "bad:1: expected a header with a column 'rating', the labels of edges \(ingest.edge_label\), found none"
 bad l labelled.yaml 'src,dst,etype,rating\n70,80,cites,1\n70,81,cites,3\n' --add-edges 'bad:3: the rating is class 3: expected one below 3'
 [ "$before" = "$(state l)" ] || fail 'a wrong file changed something'
-# A model is as good as it was on a version that is the same graph.
+# On a version that is the same graph a model is as good as before.
 mkdir same && sed -n '1p;4p;50p' h/edges.csv >same/add-edges.csv && awk -F, '{print $1 "," $2 "," $4}' same/add-edges.csv >same/remove-edges.csv
 update l labelled.yaml same --set ingest.retrain_valid_drop=0.5 >same.json
 [ -n "$(json valid_before <same.json)" ] && [ "$(json valid_before <same.json)" = "$(json valid_now <same.json)" ] || fail "the same graph: $(cat same.json)"
-# A node takes its pairs with it, whatever relation they are of.
+# Removing a node removes its pairs, in every relation.
 printf '70\n' >bad
 "$bin/graphmill" update labelled.yaml --directory l --quiet --remove-nodes bad >/dev/null
 run l labelled.yaml >/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A graph with relations that changes: a version is what ingest makes of the whole graph, read merged or written whole; a run on it, a warm
-# start, `watch`; kills, damage, and files that do not fit.
+# A graph with relations that changes: a version equals what ingest makes of the whole graph, read
+# merged or complete; a run on it, a warm start, `watch`; kills, damage, and files that do not fit.
 . "$(dirname "$0")/library.sh"
 
 papers_graph "$work/g" 90 && cd "$work"
@@ -35,7 +35,8 @@ files() { for name in add-nodes features add-edges remove-edges remove-nodes; do
 update() { "$bin/graphmill" update g.yaml --directory "$1" --quiet --json $(files "$2") "${@:3}"; }
 hash() { json weights_hash <"$1"; }
 
-# Versions, and runs on them, as of the whole graph. What is made of degrees is other for every node, and is stored; all else is merged.
+# Versions, and runs on them, equal those of the whole graph. Values computed from degrees change
+# for every node, and are stored; everything else is merged.
 run r g.yaml >first.json
 for version in one two; do
     update r $version --set ingest.retrain_touched=0.01 >$version.json
@@ -58,14 +59,14 @@ for unit in ingest partition 'sample --round 0 --slot 0' 'train-step --round 0 -
     # shellcheck disable=SC2086 # a stage and its options
     replays r $unit
 done
-# The same written whole, in a folder of its own.
+# The same written completely, in its own folder.
 run x g.yaml --set partition.compact=0 >/dev/null
 for version in one two; do update x $version --set partition.compact=0 >x.json; done
 [ "$(json dataset <x.json)" = "$id" ] && [ ! -e "x/store/dataset/$id/merge.record" ] || fail "written whole: $(ls "x/store/dataset/$id")"
 run x g.yaml --set partition.compact=0 >third.json
 [ "$(hash third.json)" = "$(hash whole.json)" ] || fail 'the version that is written whole'
 
-# Parts that are placed: nodes that stay keep theirs.
+# Placed parts: staying nodes keep theirs.
 place=(--set partition.update=place)
 run p g.yaml "${place[@]}" >/dev/null
 for version in one two; do update p $version "${place[@]}" >p.json; done
@@ -75,7 +76,8 @@ grep -q '^OK' <<<"$("$bin/graphmill" verify p)" || fail 'verify of placed parts'
 replays p partition
 replays p infer
 
-# Types that are names only: all nodes have rows, zeros where none were given. Edges still say their type.
+# Types without relations: all nodes have rows, zeros where none were given. Edges still have their
+# type.
 named=(--set ingest.relations=false --set ingest.add_reverse=false --set train-step.model=sage)
 cp -r one named && printf '901,0,0,0,0\n902,0,0,0,0\n' >>named/features.csv
 run n g.yaml "${named[@]}" >/dev/null
@@ -86,14 +88,14 @@ run m whole.yaml "${named[@]}" >whole_named.json
 [ "$(hash named.json)" = "$(hash whole_named.json)" ] || fail 'types that are names: other weights than of the whole graph'
 grep -q '^OK' <<<"$("$bin/graphmill" verify n)" || fail 'verify of types that are names'
 
-# Damage: what is lost of the version, or of what it is merged from, is made again.
+# Damage: lost records of the version, or of the versions it is merged from, are made again.
 printf x | dd of="r/store/dataset/$id/features/0000000000.record" bs=1 seek=300 conv=notrunc status=none
 expect 65 "$id/features/0000000000" "$bin/graphmill" verify r --remove
 run r g.yaml >again.json
 [ "$(hash again.json)" = "$(hash second.json)" ] || fail 'another run after damage'
 grep -q '^OK' <<<"$("$bin/graphmill" verify r)" || fail 'verify after damage'
 
-# Killed at any moment: the same command ends in the same version.
+# Killed at any moment: the same command ends with the same version.
 # shellcheck disable=SC2046
 killed_updates g.yaml "$(json dataset <one.json)" $(files one)
 
@@ -132,7 +134,7 @@ bad 'id,type\n900,author\n' --remove-nodes "bad:2: node: node '900' is of type p
 bad '900,70\n' --remove-nodes "bad:1: expected a node and nothing behind it, found '70'"
 [ "$before" = "$(find r/store/dataset r/store/switch -type f | sort | xargs md5sum)" ] || fail 'a wrong file changed something'
 
-# From the model that is there, on the version; and all of it by itself.
+# From the existing model, on the version; and the same by `watch`.
 run r g.yaml --set "train-step.initial=$(json run <first.json)" >warm.json
 [ "$(hash warm.json)" != "$(hash second.json)" ] || fail 'the warm start is the cold one'
 grep -q '^OK' <<<"$("$bin/graphmill" verify r)" || fail 'verify of the warm start'

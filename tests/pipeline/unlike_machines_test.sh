@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Processors of another type would give other bits: they do not go on with a run, unless it pins a type they share. A
-# finished run is read anywhere, and a replay that differs says why.
+# Processors of another type would give other bits: they do not continue a run, unless it pins a
+# type that they share. A finished run is read anywhere, and a replay that differs says why.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 grep -qw avx2 /proc/cpuinfo || { echo "skipped: no AVX2, so there is no other type to act"; exit 77; }
 pipeline=$source_folder/pipelines/karate.yaml
@@ -15,7 +15,7 @@ else
     grep -q 'another environment: .*here OpenBLAS [0-9.]* Nehalem' "$work/stderr" || fail "no reason: $(cat "$work/stderr")"
 fi
 
-# One that is not finished is refused before anything is trained, and so is a worker.
+# An unfinished run is refused before anything is trained, and so is a worker.
 expect 75 'no run of these settings' "$bin/graphmill-sample" --store "$work/here/store" --pipeline "$pipeline" --set epochs=31 --redis redis://127.0.0.1:9
 "$bin/graphmill" start "$pipeline" --set epochs=31 --directory "$work/here" >/dev/null 2>&1
 OPENBLAS_CORETYPE=Nehalem expect 78 "here OpenBLAS [0-9.]* Nehalem: its bits would differ. Finish it where.*portable: true" \

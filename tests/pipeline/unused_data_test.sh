@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Weights, times and types that training does not use are named, once a run, by `run` and by `start`; of a graph without
-# them nothing is said.
+# Weights, times and types that training does not use are named, once for each run, by `run` and by
+# `start`; for a graph without them nothing is printed.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 mkdir "$work/plain" "$work/rich" "$work/typed"
 cp "$source_folder"/tests/data/karate/* "$work/plain/"
@@ -24,13 +24,13 @@ done
 for said in "$work/typed.said" "$work/typed.start"; do
     [ "$(grep -c 'has 3 edge types, which training DOES NOT USE' "$said")" -eq 1 ] || fail "not said once: $(cat "$said")"
 done
-# Attention reads no weights, and a setting may leave them out.
+# Attention reads no weights, and a setting may exclude them.
 "$bin/graphmill" run "$work/rich.yaml" --directory "$work/gat" --quiet --set train-step.model=gat 2>"$work/gat.said" >"$work/answer"
 grep -q 'has edge weights, edge times and 2 node types, which training DOES NOT USE' "$work/gat.said" || fail "not said: $(cat "$work/gat.said")"
 "$bin/graphmill" run "$work/rich.yaml" --directory "$work/false" --quiet --set train-step.model=gat --set train-step.edge_weights=false \
     2>"$work/false.said" >"$work/answer"
 grep -q "$says" "$work/false.said" || fail "not said: $(cat "$work/false.said")"
-# A sampler that goes by the weights uses them.
+# A sampler that uses the weights counts as a use.
 "$bin/graphmill" run "$work/rich.yaml" --directory "$work/drawn" --quiet --set train-step.model=gat --set sample.sampler=weighted_neighbor \
     2>"$work/drawn.said" >"$work/answer"
 grep -q "$says" "$work/drawn.said" || fail "not said: $(cat "$work/drawn.said")"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Rounds that start from the newest weights there are: which these were is a record, from which every unit replays with the same
-# bits, whatever happened; a run that was killed goes on; a record that is lost is known from the gradients.
+# Rounds that start from the newest existing weights: a record says which these were, from which
+# every unit replays with the same bits, whatever happened; a run that was killed resumes; a lost
+# record is reconstructed from the gradients.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 # 180 training nodes, 9 batches, 3 rounds an epoch
@@ -50,7 +51,8 @@ for after in 2 7 12; do
     verified $folder
 done
 
-# What was chosen is lost, or damaged, with and without the gradients: told, and the run can be mended.
+# The record of the choice is lost or damaged, with and without the gradients: this is reported, and
+# the run can be repaired.
 for harm in loss damage; do
     folder=harm-$harm
     run $folder "$pipeline" "${settings[@]}" --set checkpoint.keep=2 >/dev/null
@@ -64,7 +66,8 @@ for harm in loss damage; do
     replays $folder aggregate --round "$last"
 done
 
-# The choices alone lead to the same weights and outputs again: from the start, and from a snapshot that lost weights before it.
+# The choices alone lead to the same weights and outputs again: from the start, and from a snapshot
+# that lost weights before it.
 hash_of() { json weights_hash <<<"$1"; }
 answer=$(run again "$pipeline" "${settings[@]}" --workers 2)
 id=$(json run <<<"$answer")
@@ -80,7 +83,7 @@ rm -rf "$records"/{weights,optimizer,snapshot,evaluation,infer} "$records"/outpu
 [ "$(sha256sum "$work"/again/outputs/* | cut -d' ' -f1)" = "$outputs" ] || fail 'the choices lead to other outputs'
 verified again
 
-# A choice is lost with all that tells it: what came of it goes, and another one is made.
+# A choice is lost with all that shows it: its results are removed, and another choice is made.
 middle=$((last / 2))
 rm -r "$records/round/$(printf %010d $middle)"
 expect 65 "9 missing" "$bin/graphmill" verify "$work/again" --remove
@@ -92,6 +95,6 @@ for round in 1 $((middle - 1)) $middle $((middle + 1)) $((middle + 4)) "$last"; 
     replays again aggregate --round "$round"
 done
 
-# What cannot be.
+# Impossible settings.
 expect 78 "aggregate.staleness.*'up_to 0', expected at least 1 behind" run bad "$pipeline" "${settings[@]}" --set "aggregate.staleness=up_to 0"
 expect 78 'aggregate.staleness is 4, but a snapshot is made every 3 rounds' run bad "$pipeline" "${settings[@]}" --set "aggregate.staleness=up_to 4"

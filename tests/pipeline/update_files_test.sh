@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Files of an update in pieces: options that are repeated, patterns, lists, and the folders of `watch`; they are read as if they were one, in their
-# order, and what does not fit is said with the file and the line that it stands in.
+# Files of an update in pieces: repeated options, patterns, lists, and the folders of `watch`. They
+# are read as if they were one file, in their order, and errors have the file and the line.
 . "$(dirname "$0")/library.sh"
 
 ring_graph "$work/g" && cd "$work/g"
@@ -34,7 +34,7 @@ cat nodes.more nodes >turned.nodes
 expected=$(version expected --add-nodes turned.nodes --features all.rows --add-edges all.edges --remove-edges all.old --remove-nodes all.gone)
 [ "$turned" = "$expected" ] || fail "nodes in another order: '$turned', expected '$expected'"
 
-# By the driver, which hands them on; the same files again change nothing.
+# By the driver, which passes them on; the same files again change nothing.
 run r g.yaml >/dev/null
 update() { "$bin/graphmill" update g.yaml --directory "$work/r" --quiet --json "$@"; }
 for _ in 1 2; do
@@ -44,7 +44,7 @@ for _ in 1 2; do
     [ "$(json version <version.json)" = 1 ] || fail "the same files again: $(cat version.json)"
 done
 
-# What does not fit is said with its own file and line.
+# Errors have their own file and line.
 bad() { # what is said, the text of the second file, its option, the first file
     printf "$2" >second
     expect 65 "$1" update "$3" "$4" "$3" second
@@ -72,11 +72,11 @@ grep -q 'none-\*: expected files of such names, found none' said || fail "a patt
 cp fine_edges 'a,b'
 expect 64 '--add-edges: a,b: expected a path without a comma where there are several files' update --add-edges fine_edges --add-edges a,b
 grep -q "\"dataset\":\"${one#dataset=}\"" version.json && [ "$(ls "$work/r/store/dataset" | wc -l)" = 2 ] || fail 'a wrong file made a version'
-# One file may be called anything.
+# A single file may have any name.
 update --add-edges a,b >version.json
 [ "$(json version <version.json)" = 2 ] || fail "a name with a comma: $(cat version.json)"
 
-# A weight below 0 is remembered with the file that it stands in.
+# A negative weight is remembered with its file.
 mkdir weights && cd weights && awk 'BEGIN {for (v = 0; v < 40; v++) print "m" v ",m" (v + 1) % 40 ",1"}' >edges.csv
 printf 'm0,m2,1\n' >more-1 && printf 'm0,m3,1\nm0,m4,-2\n' >more-2
 printf 'name: w\ningest:\n  format: edge_list\n  path: edges.csv\n  edge_columns: "source: 1; target: 2; weight: 3"\n  direction: as_given\n  task: link_prediction\n  edge_split: random 60/20/20\n' >w.yaml
@@ -89,7 +89,7 @@ expect 65 'new-2:[0-9]*: the edge from .*: expected one that is new' "$bin/graph
     --set ingest.duplicates=refuse --add-edges 'new-[12]'
 cd ..
 
-# Watched: several files of a kind, in the order of their names.
+# By `watch`: several files of a kind, in the order of their names.
 mkdir -p "$work/in/01" && run v g.yaml >/dev/null
 cp nodes "$work/in/01/add-nodes-1.csv" && cp nodes.more "$work/in/01/add-nodes-2.csv" && cp all.rows "$work/in/01/features.csv"
 for i in 1 2; do cp edges-$i.csv "$work/in/01/add-edges-$i.csv" && cp old-$i "$work/in/01/remove-edges-$i" && cp gone-$i "$work/in/01/remove-nodes-$i.txt"; done

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Updates of datasets that learn labels of edges, or links with given negatives: a version is what ingest makes of the whole graph, to the
-# bits of what is trained on it; what would have no negative, no label, or another class is named with file and line.
+# Updates of datasets that learn labels of edges, or links with given negatives: a version equals
+# what ingest makes of the whole graph, to the bits that training sees; an edge without negatives,
+# without a label, or with a new class is named with file and line.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
-# The same bits as of the whole graph: same_as_whole NAME FILE WHOLE_FILE
+# The same bits as for the whole graph: same_as_whole NAME FILE WHOLE_FILE
 same_as_whole() {
     run "$1" "$2" --set partition.update=anew >"$1.version"
     run "$1-whole" "$3" --set partition.update=anew >"$1.whole"
@@ -76,7 +77,8 @@ bad 'src,dst,stars,time\n1,2,0.5,5\n' 'bad.csv:2: '
 
 # --- given negatives ---
 
-# Ids are numbers with gaps, which ingest has in ascending order, so that nodes that go leave the others in theirs.
+# Ids are numbers with gaps, which ingest sorts in ascending order, so that removed nodes leave the
+# others in theirs.
 /usr/bin/python3 - <<'PYTHON'
 import os, random
 random.seed(4)
@@ -131,12 +133,12 @@ update "$work/given" --add-nodes new_nodes.csv --add-edges new_links.csv --remov
 same_as_whole given given.yaml whole/given.yaml
 placed given given.yaml
 
-# A model of links is as good as it was on a version that is the same graph.
+# On a version that is the same graph a model of links is as good as before.
 tail -1 whole/train.csv >same.csv
 update "$work/given" --remove-edges same.csv --add-edges same.csv --json --set ingest.retrain_valid_drop=0.5 >same.json
 [ -n "$(json valid_before <same.json)" ] && [ "$(json valid_before <same.json)" = "$(json valid_now <same.json)" ] || fail "the same graph: $(cat same.json)"
 
-# Where pairs draw, one that draws a split whose edges have given negatives has none.
+# With drawn splits, an edge drawn into a split with given negatives has none.
 sed 's/edge_split: given.*/edge_split: random 80\/10\/10}/; s/, negative: given//; s/ranking: given/ranking: none/' given.yaml >drawn.yaml
 run drawn drawn.yaml >/dev/null
 awk -F, '$3 == "test" { print $1 "," $2 ",10,13,16" }' drawn/outputs/predictions.csv >drawn_negatives.csv

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A graph that changes: `graphmill update`, a run on the new version with the user's ids, a kill at any moment, damage, wrong files.
+# A graph that changes: `graphmill update`, a run on the new version with the user's ids, a kill at
+# any moment, damage, wrong files.
 . "$(dirname "$0")/library.sh"
 
 ring_graph "$work/g" && cd "$work/g"
@@ -27,7 +28,7 @@ grep -q '^zoe,train,1,' "$predictions" && grep -q '^yan,,*' "$predictions" || fa
 
 grep -q '"method":"placed"' <<<"$("$bin/graphmill" export "$work/r" --what report --output /dev/stdout)" || fail 'nodes that stayed were partitioned again'
 
-# The same again; and what is lost of the version, without the files of the update.
+# The same again; and lost records of the version, without the files of the update.
 update "$work/r" "${files[@]}" --json >again.json # what a run says of it meanwhile is another matter
 cmp <(sed 's/,"trained".*//' again.json) <(sed 's/,"trained".*//' version.json)
 id=$(json dataset <version.json)
@@ -41,7 +42,8 @@ run r g.yaml >third.json
 [ "$(json weights_hash <second.json)" = "$(json weights_hash <third.json)" ] || fail 'another run after damage'
 grep -q '^OK' <<<"$("$bin/graphmill" verify "$work/r")" || fail 'verify'
 grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/r" ingest)" || fail 'replay of a version'
-# What it is merged from is read with it, and made again where it is lost; without its delta it is not read.
+# The versions that it is merged from are read with it, and made again if lost; without its delta it
+# is not read.
 printf x | dd of="$work/r/store/dataset/$root/features/0000000000.record" bs=1 seek=300 conv=notrunc status=none
 expect 65 "$root/features/0000000000" "$bin/graphmill" verify "$work/r" --remove
 run r g.yaml >third.json
@@ -53,10 +55,10 @@ expect 65 "expected the record dataset/$id/delta" run r g.yaml
 mv delta "$work/r/store/dataset/$id/delta.record"
 mv away/* .
 
-# Killed at any moment: the same command ends in the same version.
+# Killed at any moment: the same command ends with the same version.
 killed_updates g.yaml "$id" "${files[@]}"
 
-# By the folder of the run in the place of the file, from anywhere: the same version.
+# With the folder of the run in place of the file, from anywhere: the same version.
 cp -r "$work/r" "$work/f" && absolute=()
 for word in "${files[@]}"; do [[ $word == --* ]] && absolute+=("$word") || absolute+=("$work/g/$word"); done
 (cd / && "$bin/graphmill" update "$work/f" --quiet --json "${absolute[@]}" >"$work/folder.json")
@@ -64,7 +66,7 @@ for word in "${files[@]}"; do [[ $word == --* ]] && absolute+=("$word") || absol
 mkdir "$work/none"
 expect 65 'expected the folder of a run, in which graphmill run noted its pipeline file' "$bin/graphmill" update "$work/none" "${files[@]}"
 
-# The switch that names the newest version is lost: it is found, and set anew.
+# The ref that names the newest version is lost: the version is found, and the ref is set again.
 switch=$(echo "$work"/f/store/switch/current/version/*)
 cp "$switch" "$work/switch" && rm "$switch"
 "$bin/graphmill-ingest" --store "$work/f/store" --pipeline g.yaml >/dev/null 2>&1
@@ -100,7 +102,8 @@ expect 64 'nothing to do' update "$work/r"
 
 ! [ -e "$work/r/state" ] || fail "a refused update is the state of the folder: $(cat "$work/r/state")"
 
-# Links: those that are held out stay so, some of those that come are held out, too; what is trained on is never tested.
+# Links: held-out ones stay held out, some new ones are held out, too; training edges are never
+# tested.
 links=(--set ingest.task=link_prediction --set ingest.labels= --set ingest.split=given --set 'ingest.edge_split=random 60/20/20')
 run l g.yaml "${links[@]}" >first.json
 held() { tail -n +2 "$work/l/outputs/predictions.csv" | cut -d, -f1-3 | sort; }

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Vertex cuts: training, validation and inference over one are bit for bit what they are over an edge cut that has each node where its
-# master is; for any number of workers; units replay; what is lost of a part is said and made again.
+# Vertex cuts: training, validation and inference over one equal, bit for bit, those over an edge
+# cut that has each node where its master is; for any number of workers; units replay; lost data of
+# a part are reported and made again.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 small=(--set ingest.nodes=800 --set partition.parts=5 --set sample.batch_size=40 --set epochs=3 --set train-step.hidden=16)
 
-# same NAME METHOD [options]: a run of it, and another over the edge cut
+# A run with the method, and another over the edge cut: same NAME METHOD [options]
 same() {
     local name=$1 method=$2 hash of
     shift 2
@@ -33,7 +34,7 @@ better() { awk -v a="$(report "$1" | json replication_factor)" -v b="$(report "$
 better hdrf dbh || fail "HDRF makes more replicas than DBH"
 better two_phase_hdrf hdrf || fail "two phases make more replicas than HDRF alone"
 
-# What is damaged or lost of a part is named, and made again from the assignment.
+# Damaged or lost data of a part are named, and made again from the assignment.
 file=$(ls "$work"/hdrf/store/partition/*/part/*/topology | sed -n 3p)
 sum=$(sha256sum <"$file")
 for harm in damage loss; do
@@ -45,7 +46,7 @@ for harm in damage loss; do
     "$bin/graphmill" verify "$work/hdrf" >"$work/verified" || fail "verify after $harm: $(cat "$work/verified")"
 done
 
-# Names of one node type and one relation change nothing of that.
+# Names for the one node type and relation change nothing.
 mkdir "$work/people"
 echo '{"num_nodes": 300, "directed": true, "num_classes": 3}' >"$work/people/meta.json"
 printf 'name,first_id,count\nperson,0,300\n' >"$work/people/node-types.csv"
@@ -57,7 +58,7 @@ printf 'name: people\nepochs: 1\ningest:\n  path: %s\n  relations: true\n  missi
 [ -n "$(run cut-people "$work/people.yaml" --set partition.method=hdrf | json weights_hash)" ] || fail "people were not cut"
 "$bin/graphmill" verify "$work/cut-people" >"$work/verified" || fail "verify of people: $(cat "$work/verified")"
 
-# What a vertex cut is not for is said before the work of cutting.
+# Tasks that a vertex cut does not support are reported before the work of partitioning.
 expect 78 'partition.method cuts graphs' "$bin/graphmill" run "$source_folder/pipelines/shapes.yaml" --directory "$work/graphs" --quiet --set partition.method=hdrf
 expect 78 'hdfr.*expected one of .*hdrf' "$bin/graphmill" run "$pipeline" --directory "$work/misspelt" --quiet --set partition.method=hdfr
 papers_graph "$work/papers" 60

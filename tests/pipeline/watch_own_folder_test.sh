@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `graphmill watch .` in the folder of the updates, as its help allows: the run's folder, its store, the data of the dataset, the folder of another
-# run and hidden files are no updates.
+# `graphmill watch .` in the folder of the updates, which its help allows: the run's folder, its
+# store, the data of the dataset, the folder of another run and hidden files are no updates.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 mkdir -p "$work/in/data" && cd "$work/in"
 for i in $(seq 0 299); do echo "$i,$(((i * 7 + 3) % 300))"; echo "$i,$(((i * 11 + 5) % 300))"; done >data/edges.csv

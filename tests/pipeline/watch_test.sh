@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `graphmill watch`: updates in the order of their names, each once; triggers, the better model, refusals, what is not whole yet, the end by a
-# signal, kills. tests/faults (experiment `updates`) kills it at each call.
+# `graphmill watch`: updates in the order of their names, each once; triggers, the better model,
+# refusals, incomplete updates, the end by a signal, kills. tests/faults (experiment `updates`)
+# kills it at each call.
 . "$(dirname "$0")/library.sh"
 
 ring_graph "$work/g" && cd "$work/g"
@@ -8,7 +9,7 @@ sed -i 's/^epochs: 2/epochs: 20/' g.yaml # a model that one trained at an absurd
 watch() { # NAME of the folder of updates and of the run's, options...
     "$bin/graphmill" watch "$work/$1.in" g.yaml --directory "$work/$1" --quiet "${@:2}"
 }
-# arrive FOLDER NAME FILE TEXT [FILE TEXT]...: whole at once
+# Makes an update that appears completely at once: arrive FOLDER NAME FILE TEXT [FILE TEXT]...
 arrive() {
     local part=$1/.$2
     mkdir -p "$part"
@@ -17,7 +18,8 @@ arrive() {
 }
 said() { json "$2" <"$work/a.in/done/$1.json"; }
 
-# The first model is trained when there is none. An update that asks for nothing, one that does, one that does not fit, one that is not whole.
+# Without a model the first one is trained. Then an update that triggers nothing, one that triggers
+# training, one that does not fit, and an incomplete one.
 mkdir "$work/a.in"
 arrive "$work/a.in" 01 add-edges 'n5,n6\n'
 arrive "$work/a.in" 02 add-nodes 'zoe,train,1\nyan,,\n' features 'zoe,1,0.5\nyan,2,0.5\nn5,0,0\n' add-edges 'zoe,n1\nyan,zoe\n' remove-nodes 'n59\n'
@@ -36,7 +38,7 @@ grep -q "nobody" "$work/a.in/refused/03.json" && [ -e "$work/a.in/refused/03/add
 [ "$("$bin/graphmill" status "$work/a" --json | sed 's/.*"run":"\([^"]*\)".*/\1/')" = "$(said 04 model)" ] || fail 'the newest run is not the model that was kept'
 [ "$(said 04 trained)/$(said 04 model)" = "$(said 02 model)/$(said 02 model)" ] || fail 'another model than the one that was kept'
 
-# What it made is what the commands make one by one.
+# Its results equal those of the commands one by one.
 run b g.yaml >"$work/b.json"
 for name in 01 02 04; do
     files=()
@@ -46,7 +48,8 @@ for name in 01 02 04; do
 done
 for record in $(cd "$work/a/store" && find dataset -type f); do cmp "$work/a/store/$record" "$work/b/store/$record"; done
 
-# The better model stays: one that is trained at an absurd rate does not take its place. Then the old model is that of the newest version.
+# The better model stays: one trained with an absurd rate does not replace it. Then the old model is
+# that of the newest version.
 cp -r "$work/a" "$work/c" && mkdir "$work/c.in"
 model=$(said 04 model)
 arrive "$work/c.in" 01 add-edges 'n7,n9\n'
@@ -66,7 +69,7 @@ cmp <(weights "$work/c" "$model") <(weights "$work/c" "$(json model <"$work/line
 [ "$(tail -n +2 "$work/c/outputs/predictions.csv" | wc -l)" = 61 ] || fail 'no prediction for each node'
 grep -q '^OK' <<<"$("$bin/graphmill" verify "$work/c")" || fail verify
 
-# Features of another meaning: the model is evaluated, and is worse by more than the threshold.
+# Features with another meaning: the evaluated model is worse by more than the threshold.
 mkdir "$work/d.in" && cp -r "$work/a" "$work/d"
 moved=$(awk -F, '{printf "%s,%s,%s\\n", $1, 2 - $2, $3}' rows.csv | sed 's/n59,[^n]*n//; s/n59,[^\\]*\\n//')
 arrive "$work/d.in" moved features "$moved"
@@ -76,7 +79,8 @@ grep -q 'ingest.retrain_valid_drop: .*, from 0.01 on' "$work/d.json" || fail "mo
 [ "$(awk -v d="$(json valid_drop <"$work/d.json")" -v b="$(json valid_before <"$work/d.json")" -v n="$(json valid_now <"$work/d.json")" 'BEGIN {e = b - n - d; print (d > 0 && e < 1e-9 && e > -1e-9)}')" = 1 ] ||
     fail "the drop: $(cat "$work/d.json")"
 
-# A name counts once; what is no file of an update, two of one kind, nothing: refused, and the rest goes on.
+# A name can be used once; a file that belongs to no update, two of one kind, and an empty update
+# are refused, and the rest continues.
 arrive "$work/a.in" 01 add-edges 'n1,n2\n'
 arrive "$work/a.in" 10 add-eges 'n1,n2\n'
 arrive "$work/a.in" 11
@@ -92,10 +96,11 @@ for reason in '01.*an update of this name was applied before' '10.*add-eges.csv:
     grep -qE "^$reason" "$work/stdout" || fail "not refused as '$reason': $(cat "$work/stdout")"
 done
 grep -q '^16: version 4, ' "$work/stdout" || fail "the rest did not go on: $(cat "$work/stdout")"
-# The last one was refused, and changed nothing: the folder is not at an ingest that failed.
+# The last one was refused, and changed nothing: the folder does not show a failed ingest.
 ! [ -e "$work/a/state" ] || fail "a refused update is the state of the folder: $(cat "$work/a/state")"
 
-# It waits, takes what comes, and ends by SIGTERM with status 0; nobody else may watch meanwhile.
+# It waits, processes what arrives, and ends by SIGTERM with status 0; nobody else may watch
+# meanwhile.
 "$bin/graphmill" watch "$work/a.in" g.yaml --directory "$work/a" --quiet --every 1 >"$work/live" 2>&1 &
 watcher=$!
 started+=($watcher)
@@ -108,7 +113,7 @@ status=0 && wait $watcher || status=$?
 [ $status -eq 0 ] || fail "ended by SIGTERM with $status: $(cat "$work/live")"
 grep -q '^20: version 5, ' "$work/live" || fail "what came was not taken: $(cat "$work/live")"
 
-# Stopped in the midst of its work: 75, and the same command goes on.
+# Stopped in the middle of its work: 75, and the same command resumes.
 mkdir "$work/e.in"
 arrive "$work/e.in" 01 add-edges 'n5,n6\n'
 status=0
@@ -123,7 +128,8 @@ status=0 && wait $watcher || status=$?
 watch e --once --set epochs=4 >"$work/stdout"
 grep -q '^01: version 1, ' "$work/stdout" || fail "it does not go on: $(cat "$work/stdout")"
 
-# Killed at any moment, it is applied once; somebody else's version in between is no harm.
+# Killed at any moment, an update is applied once; a version that somebody else makes in between
+# does no harm.
 for pause in 0.05 0.1 0.2 0.4 0.8; do
     rm -rf "$work/k" "$work/k.in"
     cp -r "$work/b" "$work/k" && mkdir "$work/k.in"
@@ -136,7 +142,7 @@ for pause in 0.05 0.1 0.2 0.4 0.8; do
     [ "$(json version <"$work/k.json")" = 6 ] || fail "killed after $pause s: expected the sixth version, found $(json version <"$work/k.json")"
 done
 
-# A pipeline file in the folder of updates; what cannot work is said before.
+# A pipeline file in the folder of updates; impossible settings are reported first.
 cp g.yaml edges.csv labels.csv rows.csv "$work/e.in" && mv "$work/e.in/g.yaml" "$work/e.in/pipeline.yaml"
 "$bin/graphmill" watch "$work/e.in" --once --quiet --directory "$work/f" >"$work/stdout" || fail 'no pipeline file in the folder'
 expect 64 'name the dataset' "$bin/graphmill" watch "$work/c.in"

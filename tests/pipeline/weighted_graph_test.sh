@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A graph whose labels the weights of edges alone tell: each node hears three of one kind and three of the other, and
-# its label is the kind whose edges weigh more. By kinds of layer, parts, workers and formats; what does not fit is
-# said; and the same with edge features, also where they are damaged.
+# A graph whose labels only the weights of edges determine: each node has three neighbours of one
+# kind and three of the other, and its label is the kind whose edges weigh more. For kinds of
+# layers, parts, workers and formats; errors are reported; and the same with edge features, also
+# damaged ones.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 awk -v to="$work" 'BEGIN {
     srand(7)
@@ -29,7 +30,7 @@ YAML
 accuracy_of() { sed -n 's/.*"test":{[^}]*"accuracy":\([0-9.]*\).*/\1/p'; }
 is_above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 
-# All kinds whose layers read weights: train-step.edge_weights is refused with the others.
+# All kinds whose layers read weights: train-step.edge_weights is refused for the others.
 kinds=$("$bin/graphmill" run --help | sed -n '/^  train-step\.model /,/^  train-step\.hidden /s/^      \([a-z0-9_]*\) .*/\1/p')
 [ "$(wc -w <<<"$kinds")" -ge 15 ] || fail "graphmill run --help lists the kinds '$kinds'"
 weighted=()
@@ -64,7 +65,8 @@ for model in "${weighted[@]}"; do
     done
 done
 
-# Several edges of a node to itself count as one of their summed weight, in training and inference: the same bits.
+# Several self loops of a node count as one with the sum of their weights, in training and
+# inference: the same bits.
 { cat "$work/edges"; awk 'NR % 12 == 0 { print $2, $2, 1.25 }' "$work/edges"; } >"$work/one-loop"
 { awk '{ print } NR % 12 == 0 { print $2, $2, 0.5 }' "$work/edges"; awk 'NR % 12 == 0 { print $2, $2, 0.75 }' "$work/edges"; } >"$work/loops"
 for model in gcn sgc appnp; do
@@ -77,11 +79,11 @@ for model in gcn sgc appnp; do
         fail "$model: other predictions with loops that stand twice"
 done
 
-# Sampled neighbourhoods, and out of the memory that all rows would take.
+# Sampled neighbourhoods, and less memory than all rows would need.
 found=$(run sampled "$work/weighted.yaml" --set sample.fanouts=[4] | accuracy_of)
 is_above "$found" 0.8 || fail "test accuracy with weights of four neighbours is $found"
 
-# Edge features that alone tell which of the neighbours count: a layer that scores edges learns it.
+# Only edge features determine which neighbours count: a layer that scores edges learns it.
 {
     echo 'src dst weight feat_0 feat_1 price'
     awk '{ print $0, ($3 > 1), 1 - ($3 > 1), NR % 5 }' "$work/edges"
@@ -105,7 +107,7 @@ for model in gat gatv2; do
     replays $model infer --layer 1 --part 0
 done
 
-# Damage where columns are: what holds them is found, and the same run makes it again.
+# Damage in columns: the file that has them is found, and the same run makes it again.
 result() { run "$1" "$work/weighted.yaml" "${with[@]}" --set epochs=4 | json weights_hash && (cd "$work/$1/outputs/" && sha256sum -- *); }
 result whole >"$work/expected"
 for path in 'dataset/*/edges/*.record' 'partition/*/part/*/topology' 'run/*/mini_batch.record'; do
@@ -128,7 +130,7 @@ echo '{"num_nodes": 700, "directed": true}' >"$work/folder/meta.json"
 sed "s,^ingest:.*,ingest: {format: folder\, path: folder\, split: random 60/20/20\, features: degree+random}," "$work/weighted.yaml" >"$work/folder.yaml"
 run folder-run "$work/folder.yaml" --set epochs=1 --set train-step.edge_weights=true >"$work/answer" || fail "folder: $(cat "$work/answer")"
 
-# What does not fit.
+# Errors.
 sed -i '7s/ [^ ]*$/ -0.5/' "$work/edges"
 expect 65 "edges:7: the weight is below 0, as are 1 in all" run negative "$work/weighted.yaml" --set train-step.model=gcn
 run negative-sage "$work/weighted.yaml" --set epochs=1 >"$work/answer" || fail "negative weights and sage: $(cat "$work/answer")"

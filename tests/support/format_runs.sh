@@ -1,4 +1,5 @@
-# Datasets of inputs in several formats, in runs/ below the present folder: source it behind tests/pipeline/library.sh.
+# Makes datasets of inputs in several formats, in runs/ below the current folder: `source` it after
+# tests/pipeline/library.sh.
 mkdir -p runs
 pipeline() { # name, format, path, more lines of the ingest section
     printf 'name: %s\nepochs: 1\ningest:\n  format: %s\n  path: %s\n%bpartition:\n  parts: 2\nsample:\n  fanouts: [3, 3]\n' "$1" "$2" "$work/$3" "${4:-}" >"$1.yaml"

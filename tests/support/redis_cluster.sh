@@ -1,4 +1,4 @@
-# A real Redis Cluster of a test, on loopback ports: `source` it behind tests/pipeline/library.sh.
+# A real Redis Cluster for a test, on loopback ports: `source` it after tests/pipeline/library.sh.
 # shellcheck shell=bash disable=SC2154 # $work is of library.sh
 cluster_ports=() # masters, then their replicas
 cluster_login=() # options of redis-cli: --tls, --cacert FILE, ...
@@ -8,7 +8,7 @@ cluster_pids=()
 cluster_start() {
     local count=3 creates=() port attempt
     [ "${1:-}" != replicas ] || { count=6 creates=(--cluster-replicas 1); shift; }
-    # Another program may have a port, or the one of the bus 10000 above: then others are tried.
+    # Another program may have a port, or the one of the bus 10000 above; then others are tried.
     # shellcheck disable=SC2034 # counts
     for attempt in 1 2 3 4 5 6 7 8; do
         port=$((12000 + (RANDOM * 32768 + RANDOM) % 8000))
@@ -44,7 +44,8 @@ cluster_all_answer() {
     done
 }
 
-# Every node sees all COUNT, and each replica follows its master: cluster_is_whole COUNT
+# Returns whether every node sees all COUNT, and each replica follows its master: cluster_is_whole
+# COUNT
 cluster_is_whole() {
     local port try
     for port in "${cluster_ports[@]}"; do
@@ -58,13 +59,13 @@ cluster_is_whole() {
     done
 }
 
-# Its address: cluster_uri PREFIX
+# Prints its address: cluster_uri PREFIX
 cluster_uri() { echo "redis+cluster://127.0.0.1:${cluster_ports[0]},127.0.0.1:${cluster_ports[1]}/$1"; }
 
-# Ends the server with that number, as a lost machine would.
+# Kills the server with that number, like a lost machine.
 cluster_kill() { kill -KILL "${cluster_pids[$1]}"; wait "${cluster_pids[$1]}" 2>/dev/null || true; }
 
-# How many keys its masters have.
+# Prints how many keys its masters have.
 cluster_keys() {
     local port sum=0
     for port in "${cluster_ports[@]}"; do
@@ -73,7 +74,8 @@ cluster_keys() {
     echo $sum
 }
 
-# Moves SLOTS slots from the first to the second master, key by key, while they are in use: cluster_move SLOTS
+# Moves SLOTS slots from the first to the second master, key by key, while they are in use:
+# cluster_move SLOTS
 cluster_move() {
     local from to
     from=$(redis-cli "${cluster_login[@]}" -p "${cluster_ports[0]}" cluster myid)

