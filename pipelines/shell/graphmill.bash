@@ -1,6 +1,8 @@
-# Completion of graphmill for bash. It asks the program itself what there is: `graphmill help`, `graphmill help COMMAND`.
+# Completion of graphmill for bash. It asks the program itself for commands and options: `graphmill
+# help`, `graphmill help COMMAND`.
 #
-# Installed as share/bash-completion/completions/graphmill, where bash-completion finds it; else: source this file.
+# It is installed as share/bash-completion/completions/graphmill, where bash-completion finds it;
+# otherwise source this file.
 
 _graphmill_words() { # of the first column of a help text: lines that begin with two spaces and $1
     sed -n "s/^  \($1[a-zA-Z0-9_.-]*\).*/\1/p"
