@@ -5,10 +5,13 @@
 #   install.sh build test      ... and for tests/run.sh
 set -euo pipefail
 
-build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev libhiredis-dev redis-server
-       libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev libminizip-dev libzstd-dev libmicrohttpd-dev libxxhash-dev
+build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev libhiredis-dev \
+    redis-server
+       libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev \
+           libminizip-dev libzstd-dev libmicrohttpd-dev libxxhash-dev
        libcurl4-openssl-dev libssl-dev libexpat1-dev librandom123-dev)
-test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml python3-venv
+test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml \
+    python3-venv
       python3-numpy strace procps file zstd iproute2 zsh)
 
 # Debian has it only for processors with bf16 products; elsewhere the build does without.
@@ -31,7 +34,8 @@ done
 
 missing=()
 for package in "${wanted[@]}"; do
-    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *'ok installed'* ]] || missing+=("$package")
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *'ok installed'* ]] ||
+        missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -15,7 +15,8 @@ name=${1:-quickstart}
 pipeline=$here/$name.yaml
 
 [ -e "$pipeline" ] || {
-    echo "There is no pipelines/$name.yaml. There are: $(cd "$here" && ls -- *.yaml | sed 's/\.yaml//' | tr '\n' ' ')" >&2
+    echo "There is no pipelines/$name.yaml. There are: $(cd "$here" && ls -- *.yaml |
+        sed 's/\.yaml//' | tr '\n' ' ')" >&2
     exit 64
 }
 
@@ -84,7 +85,8 @@ if [ -e "$source/CMakeLists.txt" ]; then
     build=$source/build
     echo "build        into $build; the first time takes about a minute" >&2
     mkdir -p "$build"
-    [ -e "$build/build.ninja" ] || cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=OFF >/dev/null
+    [ -e "$build/build.ninja" ] || cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=OFF \
+        >/dev/null
     follow build "$build/build.log" build_all || {
         tail -30 "$build/build.log" >&2
         exit 70
@@ -101,10 +103,12 @@ directory=$runs/$name
 
 echo
 echo "One unit of work again, from the stored records:"
-last=$("$bin/graphmill" status "$directory" --json | sed -n 's/.*"snapshot_round":\([0-9]*\).*/\1/p')
+last=$("$bin/graphmill" status "$directory" --json |
+    sed -n 's/.*"snapshot_round":\([0-9]*\).*/\1/p')
 "$bin/graphmill" replay "$directory" train-step --round $((last - 1)) --slot 0
 
-[ "$(readlink -f "$(command -v graphmill || true)")" = "$(readlink -f "$bin/graphmill")" ] || cat <<END
+[ "$(readlink -f "$(command -v graphmill || true)")" = "$(readlink -f "$bin/graphmill")" ] ||
+    cat <<END
 
 To type graphmill alone, in this shell:
     export PATH=$(printf %q "$bin"):\$PATH

@@ -18,7 +18,8 @@ escape() { sed -e 's/\\/\\e/g' -e "s/^\([.']\)/\\\\\&\1/" -e 's/-/\\-/g'; }
 page() {
     local name=$1
     {
-        printf '.TH %s 1 "" "graphmill %s"\n.SH NAME\n%s \\- ' "$(tr '[:lower:]' '[:upper:]' <<<"$name" | escape)" "$version" "$(escape <<<"$name")"
+        printf '.TH %s 1 "" "graphmill %s"\n.SH NAME\n%s \\- ' \
+            "$(tr '[:lower:]' '[:upper:]' <<<"$name" | escape)" "$version" "$(escape <<<"$name")"
         escape <<<"$2"
         printf '.SH DESCRIPTION\n.nf\n'
         escape

@@ -69,7 +69,8 @@ for name in "${names[@]}"; do
 done
 
 {
-    grep -q bench_sampling "$build/build.ninja" 2>/dev/null || { # none yet, or one without tests and benchmarks
+    grep -q bench_sampling "$build/build.ninja" 2>/dev/null ||
+        { # none yet, or one without tests and benchmarks
         "$source/pipelines/install.sh" build test
         cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=ON
     }
@@ -82,14 +83,18 @@ rm -f "$build.bench.log"
 
 # Uses the kernels of the BLAS that a run would use here, unless the caller chose some.
 if [ -z "${OPENBLAS_CORETYPE+set}" ]; then
-    core=$("$build/bin/graphmill" doctor --json 2>/dev/null | sed -n 's/.*"products":{"ok":true,"value":"\([A-Za-z0-9]*\) .*/\1/p')
+    core=$("$build/bin/graphmill" doctor --json 2>/dev/null |
+        sed -n 's/.*"products":{"ok":true,"value":"\([A-Za-z0-9]*\) .*/\1/p')
     [ -z "$core" ] || export OPENBLAS_CORETYPE=$core
 fi
 
 of_processor() { sed -n "s/^$1[[:space:]]*: //p" /proc/cpuinfo | head -1; }
-[ -n "$json" ] || printf 'machine: %s (family %s model %s), %d cores, %.1f GB, %s; BLAS kernels %s\n' "$(of_processor 'model name')" \
+[ -n "$json" ] ||
+    printf 'machine: %s (family %s model %s), %d cores, %.1f GB, %s; BLAS kernels %s\n' \
+    "$(of_processor 'model name')" \
     "$(of_processor 'cpu family')" "$(of_processor model)" "$(nproc)" \
-    "$(awk '/^MemTotal/ { print $2 / 1e6 }' /proc/meminfo)" "$(date +%F)" "${OPENBLAS_CORETYPE:-as OpenBLAS picks}"
+    "$(awk '/^MemTotal/ { print $2 / 1e6 }' /proc/meminfo)" "$(date +%F)" \
+    "${OPENBLAS_CORETYPE:-as OpenBLAS picks}"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -106,7 +111,8 @@ for name in "${names[@]}"; do
     fi
     [ -t 2 ] && printf '%s ...\n' "$name" >&2
     code=0
-    (cd "$scratch" && GRAPHMILL_BIN=$build/bin "${command[@]}") >"$lines.out" 2>"$lines.err" || code=$?
+    (cd "$scratch" && GRAPHMILL_BIN=$build/bin "${command[@]}") >"$lines.out" 2>"$lines.err" ||
+        code=$?
     if [ $code -ne 0 ]; then
         echo "$name ended with status $code: $(tail -3 "$lines.err")" >&2
         status=70

@@ -61,16 +61,19 @@ spoil_file() {
 heals() {
     local found
     "$bin/graphmill" verify "$1" >said.txt 2>&1 && fail "$2: verify says OK"
-    grep -qE -- "^(DAMAGED|MISSING) .*$3" said.txt || fail "$2: verify does not name it: $(head -3 said.txt)"
+    grep -qE -- "^(DAMAGED|MISSING) .*$3" said.txt ||
+        fail "$2: verify does not name it: $(head -3 said.txt)"
     "$bin/graphmill" verify "$1" --remove >said.txt 2>&1 && fail "$2: verify --remove says OK"
     found=$(run "$1" "$pipeline" 2>again.log | json weights_hash)
     [ "$found" = "$peace" ] || fail "$2: weights '$found' afterwards: $(tail -2 again.log)"
-    "$bin/graphmill" verify "$1" >said.txt 2>&1 || fail "$2: afterwards verify says $(head -3 said.txt)"
+    "$bin/graphmill" verify "$1" >said.txt 2>&1 ||
+        fail "$2: afterwards verify says $(head -3 said.txt)"
     same_outputs "$1" peace
 }
 
 run bucket "$pipeline" --store "s3://graphmill/karate?endpoint=$endpoint" >/dev/null
-for kind in snapshot/.*record dataset/.*/labels partition/.*/shard.files part/.*topology.files outputs/.*files; do
+for kind in snapshot/.*record dataset/.*/labels partition/.*/shard.files part/.*topology.files \
+    outputs/.*files; do
     spoilt=$(spoil_object "karate/.*$kind") || fail "$kind cannot be spoilt"
     heals bucket "$spoilt" "${kind%%/*}"
 done
@@ -83,7 +86,8 @@ done
 spoil_file durable /snapshot/ >/dev/null
 rm -rf fast
 heals tiers 'the durable snapshot' snapshot
-for kind in /dataset/.*labels.record /part/.*/topology$ /part/.*/shard/.*sst /outputs/.*predictions; do
+for kind in /dataset/.*labels.record /part/.*/topology$ /part/.*/shard/.*sst \
+    /outputs/.*predictions; do
     spoilt=$(spoil_file durable "$kind")
     heals tiers "$spoilt" "$(cut -d/ -f2 <<<"$kind")"
 done

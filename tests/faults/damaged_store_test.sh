@@ -16,16 +16,19 @@ seed=${SEED:-1}
 # Flips a bit of the byte two thirds into a file.
 flip() {
     local at=$(($(stat -c %s "$1") * 2 / 3))
-    printf "$(printf '\\%03o' $(($(od -An -tu1 -j$at -N1 "$1") ^ 1)))" | dd of="$1" bs=1 seek=$at conv=notrunc status=none
+    printf "$(printf '\\%03o' $(($(od -An -tu1 -j$at -N1 "$1") ^ 1)))" |
+        dd of="$1" bs=1 seek=$at conv=notrunc status=none
 }
 
 # Prints the results of a run, the hash of its weights and of every output file: answer NAME
 answer() {
-    run "$1" "$pipeline" "${settings[@]}" | json weights_hash && (cd "$work/$1/outputs/" && sha256sum -- *)
+    run "$1" "$pipeline" "${settings[@]}" | json weights_hash &&
+        (cd "$work/$1/outputs/" && sha256sum -- *)
 }
 
 # Prints a path without ids and numbers, so that files of one kind have one name.
-kind_of() { sed -E 's#(dataset|partition|run|current/[a-z]*)/[^/]*#\1/ID#; s#[0-9]{3,}#N#g' <<<"$1"; }
+kind_of() { sed -E 's#(dataset|partition|run|current/[a-z]*)/[^/]*#\1/ID#; s#[0-9]{3,}#N#g' \
+    <<<"$1"; }
 
 # Makes a fresh copy of $work/$1 as $work/hurt, which `hurt` and the cases below change.
 copy() {
@@ -39,9 +42,11 @@ copy() {
 hurt() {
     case $1 in
     delete) rm "$work/hurt/$2" ;;
-    cut) [ -s "$work/hurt/$2" ] && truncate -s $(($(stat -c %s "$work/hurt/$2") / 2)) "$work/hurt/$2" ;;
+    cut) [ -s "$work/hurt/$2" ] && truncate -s $(($(stat -c %s "$work/hurt/$2") / 2)) \
+        "$work/hurt/$2" ;;
     flip) [ -s "$work/hurt/$2" ] && flip "$work/hurt/$2" ;;
-    swap) [ "$2" != "$3" ] && ! cmp -s "$work/hurt/$2" "$work/hurt/$3" && cp "$work/hurt/$3" "$work/hurt/$2" ;;
+    swap) [ "$2" != "$3" ] && ! cmp -s "$work/hurt/$2" "$work/hurt/$3" &&
+        cp "$work/hurt/$3" "$work/hurt/$2" ;;
     esac
 }
 
@@ -54,11 +59,13 @@ mends() {
     "$bin/graphmill" verify "$work/hurt" --remove >"$work/removed" 2>&1 || status=$?
     [ $status -eq 65 ] || fail "$*: verify --remove ended with $status: $(tail -2 "$work/removed")"
     runs_right "$*"
-    "$bin/graphmill" verify "$work/hurt" >"$work/verified" 2>&1 || fail "$*: still damaged: $(cat "$work/verified")"
+    "$bin/graphmill" verify "$work/hurt" >"$work/verified" 2>&1 ||
+        fail "$*: still damaged: $(cat "$work/verified")"
 }
 runs_right() {
     answer hurt >"$work/answer" 2>"$work/run.log" || fail "$*: no run: $(cat "$work/run.log")"
-    cmp -s "$expected" "$work/answer" || fail "$*: other weights or outputs: $(diff "$expected" "$work/answer")"
+    cmp -s "$expected" "$work/answer" ||
+        fail "$*: other weights or outputs: $(diff "$expected" "$work/answer")"
 }
 trials=0
 
@@ -85,7 +92,8 @@ every_kind() {
         read -ra files <<<"${of_kind[$kind]}"
         n=$((n + 1))
         chosen=("${damages[@]}")
-        [ "${FAULTS:-small}" = large ] || chosen=("${damages[(n + seed) % 4]}" "${damages[(n + seed + 1) % 4]}")
+        [ "${FAULTS:-small}" = large ] ||
+            chosen=("${damages[(n + seed) % 4]}" "${damages[(n + seed + 1) % 4]}")
         for damage in "${chosen[@]}"; do
             path=${files[(n * 7 + seed * 3) % ${#files[@]}]}
             other=${files[(n * 7 + seed * 3 + 1) % ${#files[@]}]}
@@ -100,7 +108,8 @@ every_kind() {
                 runs_right "$1: $damage $path" ;;
             ./store/switch/*:delete) # which others there should be is known to nobody
                 runs_right "$1: $damage $path" ;;
-            *:delete) if is_kept "$path"; then mends "$1: $damage $path"; else runs_right "$1: $damage $path"; fi ;;
+            *:delete) if is_kept "$path"; then mends "$1: $damage $path"; else runs_right \
+                "$1: $damage $path"; fi ;;
             *) mends "$1: $damage $path" ;;
             esac
             [ "${FAULTS:-small}" = large ] || break
@@ -112,8 +121,10 @@ every_kind() {
 
 expected=$work/expected
 answer whole >"$expected"
-"$bin/graphmill" verify "$work/whole" >"$work/verified" || fail "a sound store: $(cat "$work/verified")"
-grep -q "^OK run=karate-[0-9a-f]* partition=[^ *]* dataset=[^ *]* records=" "$work/verified" || fail "verify says $(cat "$work/verified")"
+"$bin/graphmill" verify "$work/whole" >"$work/verified" ||
+    fail "a sound store: $(cat "$work/verified")"
+grep -q "^OK run=karate-[0-9a-f]* partition=[^ *]* dataset=[^ *]* records=" "$work/verified" ||
+    fail "verify says $(cat "$work/verified")"
 every_kind whole
 echo "finished: $trials files damaged, 0 other results"
 
@@ -121,19 +132,24 @@ echo "finished: $trials files damaged, 0 other results"
 # with and without verify.
 position() { echo "$work/hurt/store/switch/run/"*/current_snapshot; }
 snapshots() { find "$work/hurt/store" -path '*/snapshot/*' | sort; }
-cases=('flip "$(snapshots | tail -1)"' 'rm "$(snapshots | tail -1)"' 'rm $(snapshots)' 'flip "$(position)"'
-    ': >"$(position)"' 'echo 7 >"$(position)"' 'rm "$(position)" $(snapshots)' 'rm -r "$work"/hurt/store/run/*'
+cases=('flip "$(snapshots | tail -1)"' 'rm "$(snapshots | tail -1)"' 'rm $(snapshots)' \
+    'flip "$(position)"'
+    ': >"$(position)"' 'echo 7 >"$(position)"' 'rm "$(position)" $(snapshots)' \
+        'rm -r "$work"/hurt/store/run/*'
     'rm -r "$work"/hurt/store/run/*/round' 'rm -r "$work"/hurt/store/run/*/{round,snapshot,weights}'
-    'rm "$work"/hurt/outputs/metrics.json' 'flip "$work"/hurt/outputs/predictions.csv' 'rm -r "$work"/hurt/store/run/*/outputs'
+    'rm "$work"/hurt/outputs/metrics.json' 'flip "$work"/hurt/outputs/predictions.csv' \
+        'rm -r "$work"/hurt/store/run/*/outputs'
     'rm -r "$work"/hurt/store/{run,partition}/*' 'rm -r "$work"/hurt/store/{dataset,switch}/*'
-    'flip "$(position)"; flip "$(snapshots | tail -1)"' 'rm -r "$work"/hurt/{logs,times,outputs,metrics.jsonl,report.html}')
+    'flip "$(position)"; flip "$(snapshots | tail -1)"' \
+        'rm -r "$work"/hurt/{logs,times,outputs,metrics.jsonl,report.html}')
 for case in "${cases[@]}"; do
     for verified in yes no; do
         copy whole
         eval "$case"
         [ $verified = no ] || "$bin/graphmill" verify "$work/hurt" --remove >/dev/null 2>&1 || true
         runs_right "$case (verified: $verified)"
-        grep -q "^[1-9][0-9]* [0-9]* v1:[0-9a-f]*$" "$(position)" || fail "$case: the switch is '$(cat "$(position)")'"
+        grep -q "^[1-9][0-9]* [0-9]* v1:[0-9a-f]*$" "$(position)" ||
+            fail "$case: the switch is '$(cat "$(position)")'"
     done
 done
 
@@ -143,8 +159,10 @@ one() { find "$work/hurt/store" -path "*/run/*/$1*" | sort | tail -1; }
 book() { echo "$work/hurt/store/partition/"*/book.record; }
 plan() { echo "$work/hurt/store/run/"*/plan.record; }
 schema() { echo "$work/hurt/store/dataset/"*/schema.record; }
-together=('flip "$(book)"; flip "$(one round/*/mini_batch)"' 'rm "$(book)"; rm "$(one evaluation/*/result/)"'
-    'rm "$(plan)"; cut "$(one round/*/gradient)"' 'flip "$(plan)"; rm "$(one weights/)"; flip "$(one optimizer/)"'
+together=('flip "$(book)"; flip "$(one round/*/mini_batch)"' \
+    'rm "$(book)"; rm "$(one evaluation/*/result/)"'
+    'rm "$(plan)"; cut "$(one round/*/gradient)"' \
+        'flip "$(plan)"; rm "$(one weights/)"; flip "$(one optimizer/)"'
     'rm "$(plan)" "$(book)" "$(schema)"; flip "$(snapshots | tail -1)"; rm "$(one evaluation/00000/mini_batch)"'
     'flip "$(book)"; rm -r "$work"/hurt/store/run/*/round; flip "$(one infer/*/part/*/shard_seal)"')
 cut() { truncate -s $(($(stat -c %s "$1") / 2)) "$1"; }
@@ -158,7 +176,8 @@ done
 copy whole
 for damage in 'echo x >' 'rm'; do
     eval "$damage \"$work/hurt/store/switch/current/run/newest\""
-    "$bin/graphmill" export "$work/hurt" --output "$work/model" >/dev/null 2>"$work/stderr" || fail "$damage the switch of the newest run: $(cat "$work/stderr")"
+    "$bin/graphmill" export "$work/hurt" --output "$work/model" >/dev/null 2>"$work/stderr" ||
+        fail "$damage the switch of the newest run: $(cat "$work/stderr")"
 done
 
 # With several runs in one folder, verify reads all of them, or the requested one.
@@ -167,17 +186,22 @@ older=$(basename "$work/hurt/store/run/"*)
 run hurt "$pipeline" --set epochs=3 --set seed=9 --set ingest.random_dim=8 >/dev/null
 newer=$(ls "$work/hurt/store/run" | grep -v "$older")
 flip "$(find "$work/hurt/store/dataset" -path '*/edges/*' | sort | head -1)"
-"$bin/graphmill" verify "$work/hurt" >"$work/verified" 2>&1 && fail "a damaged dataset beside another is passed over"
-grep -q "run=.*$older" "$work/verified" && grep -q "run=.*$newer" "$work/verified" || fail "verify does not name both runs"
-found=$(for id in "$older" "$newer"; do "$bin/graphmill" verify "$work/hurt" --run "$id" >/dev/null 2>&1 && echo whole || echo damaged; done)
-[ "$(sort <<<"$found" | tr '\n' ' ')" = 'damaged whole ' ] || fail "one of two runs stands on the damaged dataset, found $found"
+"$bin/graphmill" verify "$work/hurt" >"$work/verified" 2>&1 &&
+    fail "a damaged dataset beside another is passed over"
+grep -q "run=.*$older" "$work/verified" && grep -q "run=.*$newer" "$work/verified" ||
+    fail "verify does not name both runs"
+found=$(for id in "$older" "$newer"; do "$bin/graphmill" verify "$work/hurt" --run "$id" \
+    >/dev/null 2>&1 && echo whole || echo damaged; done)
+[ "$(sort <<<"$found" | tr '\n' ' ')" = 'damaged whole ' ] ||
+    fail "one of two runs stands on the damaged dataset, found $found"
 expect 65 'nosuch' "$bin/graphmill" verify "$work/hurt" --run nosuch
 
 # A store with a dataset and a partition but no run: intact, and with an unreadable shard.
 copy whole
 rm -r "$work"/hurt/store/{run,switch/run,switch/current/run}
 "$bin/graphmill" verify "$work/hurt" >"$work/verified" || fail "no run: $(cat "$work/verified")"
-grep -q '^OK run=none partition=karate' "$work/verified" || fail "no run: verify says $(cat "$work/verified")"
+grep -q '^OK run=none partition=karate' "$work/verified" ||
+    fail "no run: verify says $(cat "$work/verified")"
 rm "$work"/hurt/store/partition/*/book.record # half a partition
 flip "$(find "$work/hurt/store/partition" -name '*.sst' | head -1)"
 mends 'half a partition, a damaged shard'
@@ -194,9 +218,11 @@ kill_midway() {
     local driver try
     for try in 1 2 3 4 5; do
         rm -rf "${work:?}/$1"
-        "$bin/graphmill" run "$pipeline" --directory "$work/$1" "${settings[@]}" --quiet >/dev/null 2>&1 &
+        "$bin/graphmill" run "$pipeline" --directory "$work/$1" "${settings[@]}" \
+            --quiet >/dev/null 2>&1 &
         driver=$!
-        until [ -n "$(find "$work/$1/store" -path '*/snapshot/000000002*' 2>/dev/null)" ] || ! kill -0 $driver 2>/dev/null; do
+        until [ -n "$(find "$work/$1/store" -path '*/snapshot/000000002*' 2>/dev/null)" ] ||
+            ! kill -0 $driver 2>/dev/null; do
             sleep 0.01
         done
         if kill -KILL $driver 2>/dev/null; then

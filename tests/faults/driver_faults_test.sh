@@ -9,7 +9,8 @@ peace=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
 [ ${#peace} -eq 32 ] || fail "no hash without faults"
 
 begin() { # name: a run in the background, $driver, until weights are stored
-    "$bin/graphmill" run "$pipeline" --directory "$work/$1" "${settings[@]}" --json >"$work/$1.json" 2>"$work/$1.err" &
+    "$bin/graphmill" run "$pipeline" --directory "$work/$1" "${settings[@]}" \
+        --json >"$work/$1.json" 2>"$work/$1.err" &
     driver=$!
     until compgen -G "$work/$1/store/run/*/weights/*[1-9]*" >/dev/null; do
         kill -0 $driver 2>/dev/null || fail "$1: over too soon: $(tail -2 "$work/$1.err")"
@@ -34,7 +35,8 @@ for pid in "${pids[@]}"; do
     for i in {1..40}; do [ -d "/proc/$pid" ] || break; sleep 0.05; done
     [ ! -d "/proc/$pid" ] || fail "$(cat "/proc/$pid/comm") outlived the driver by two seconds"
 done
-[ "$(run killed "$pipeline" "${settings[@]}" | json weights_hash)" = "$peace" ] || fail "other weights after a kill"
+[ "$(run killed "$pipeline" "${settings[@]}" | json weights_hash)" = "$peace" ] ||
+    fail "other weights after a kill"
 
 begin stopped
 kill -STOP $driver
@@ -47,9 +49,11 @@ begin hung
 victim=$(ps -o pid= -o args= --ppid $driver | awk '$2 ~ /graphmill-train-step$/ {print $1}')
 kill -STOP "$victim"
 ends_in_peace hung
-grep -q 'train-step-0 gives no sign of life.*killing it' "$work/hung.err" || fail "no word of the stopped worker: $(tail -3 "$work/hung.err")"
+grep -q 'train-step-0 gives no sign of life.*killing it' "$work/hung.err" ||
+    fail "no word of the stopped worker: $(tail -3 "$work/hung.err")"
 
 begin mute
 kill -STOP "$(cat "$work/mute/redis/redis.pid")"
 ends_in_peace mute
-grep -q 'Redis died or did not answer and was started again' "$work/mute.err" || fail "no word of the stopped Redis"
+grep -q 'Redis died or did not answer and was started again' "$work/mute.err" ||
+    fail "no word of the stopped Redis"

@@ -3,7 +3,8 @@
 # vanish, a server that begins to evict keys. Weights and outputs equal those of an undisturbed run,
 # and nothing hangs.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { echo "skipped: no redis-server"; exit 77; }
+command -v redis-server >/dev/null && command -v redis-cli >/dev/null ||
+    { echo "skipped: no redis-server"; exit 77; }
 pipeline=$source_folder/pipelines/quickstart.yaml
 settings=(--set ingest.nodes=800 --set epochs=24 --set sample.batch_size=60)
 socket=$work/r.sock
@@ -13,12 +14,15 @@ until redis-cli -s "$socket" ping >/dev/null 2>&1; do sleep 0.05; done
 redis() { redis-cli -s "$socket" --raw "$@"; }
 
 answer_of() { # what a run ends in: weights and outputs
-    "$bin/graphmill" run "$pipeline" "${settings[@]}" --directory "$work/$1" --quiet --json >"$work/$1.json" 2>/dev/null ||
+    "$bin/graphmill" run "$pipeline" "${settings[@]}" --directory "$work/$1" \
+        --quiet --json >"$work/$1.json" 2>/dev/null ||
         fail "$1 is not finished"
-    echo "$(json weights_hash <"$work/$1.json") $(sha256sum <"$work/$1/outputs/embeddings.npy" | cut -c1-16)"
+    echo "$(json weights_hash <"$work/$1.json") $(sha256sum <"$work/$1/outputs/embeddings.npy" |
+        cut -c1-16)"
 }
 start_run() { # NAME: in the background, on the shared server
-    timeout 240 "$bin/graphmill" run "$pipeline" "${settings[@]}" --directory "$work/$1" --quiet --lease 1000 \
+    timeout 240 "$bin/graphmill" run "$pipeline" "${settings[@]}" --directory "$work/$1" \
+        --quiet --lease 1000 \
         --redis "unix:$socket" >"$work/$1.out" 2>"$work/$1.err" &
     last=$!
     started+=($last)
@@ -79,5 +83,6 @@ done
 
 # A server that evicts keys is refused at the start of a run.
 rm -rf "$work/refused"
-expect 78 'expected maxmemory-policy noeviction, found allkeys-random' "$bin/graphmill" run "$pipeline" "${settings[@]}" \
+expect 78 'expected maxmemory-policy noeviction, found allkeys-random' "$bin/graphmill" run \
+    "$pipeline" "${settings[@]}" \
     --directory "$work/refused" --quiet --redis "unix:$socket"

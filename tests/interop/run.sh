@@ -23,7 +23,8 @@ source=$(cd "$here/../.." && pwd)
 export GRAPHMILL_BIN=${GRAPHMILL_BIN:-$source/build/bin}
 export GRAPHMILL_DATASETS=${GRAPHMILL_DATASETS:-$source/../shared/datasets}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/graphmill
-[ -x "$GRAPHMILL_BIN/graphmill" ] || { echo "interop: no program $GRAPHMILL_BIN/graphmill; build first" >&2; exit 66; }
+[ -x "$GRAPHMILL_BIN/graphmill" ] ||
+    { echo "interop: no program $GRAPHMILL_BIN/graphmill; build first" >&2; exit 66; }
 
 # Makes a virtual environment that is complete or absent: environment NAME PACKAGES...; prints its
 # folder
@@ -34,7 +35,8 @@ environment() {
         rm -rf "$folder"
         mkdir -p "$cache"
         echo "interop: installing $* into $folder" >&2
-        { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet "$@" >&2 && touch "$folder/whole"; } || {
+        { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet "$@" >&2 &&
+            touch "$folder/whole"; } || {
             rm -rf "$folder"
             echo "interop: $* cannot be installed" >&2
             exit 69
@@ -89,7 +91,8 @@ if [ "${1:-}" = --graph-accuracy ]; then
     shift
     exec "$pyg/bin/python" -W ignore "$here/graph_accuracy.py" "$@"
 fi
-dgl=$(environment interop-dgl-2.1.0 torch==2.2.1 'numpy<2' 'pandas<2.3' dgl==2.1.0 torchdata==0.7.1 pyyaml pydantic safetensors)
+dgl=$(environment interop-dgl-2.1.0 torch==2.2.1 'numpy<2' 'pandas<2.3' dgl==2.1.0 \
+    torchdata==0.7.1 pyyaml pydantic safetensors)
 run_python() {
     "$pyg/bin/python" -W ignore "$here/python_example.py" "$GRAPHMILL_DATASETS/cora"
     DGLBACKEND=pytorch "$dgl/bin/python" -W ignore "$here/python_dgl.py"
@@ -100,5 +103,6 @@ if [ "${1:-}" = --python ]; then
 fi
 export DGLBACKEND=pytorch OMP_NUM_THREADS=${OMP_NUM_THREADS:-2}
 export PYTHONDONTWRITEBYTECODE=1
-[ $# -gt 0 ] || { typed && "$pyg/bin/python" "$here/edge_heads.py" && "$pyg/bin/python" "$here/graphs.py" && run_python && metrics && dashboard; }
+[ $# -gt 0 ] || { typed && "$pyg/bin/python" "$here/edge_heads.py" &&
+    "$pyg/bin/python" "$here/graphs.py" && run_python && metrics && dashboard; }
 exec "$pyg/bin/python" "$here/interop.py" --dgl-python "$dgl/bin/python" "$@"

@@ -8,13 +8,16 @@ python3 -c 'import yaml' 2>/dev/null || { echo "skipped: no python3-yaml"; exit 
 cd "$work"
 mkdir -p config scratch queue
 printf secret >queue/password
-redis-server --port 0 --unixsocket "$work/redis.sock" --requirepass secret --dir "$work" --save '' >redis.txt &
+redis-server --port 0 --unixsocket "$work/redis.sock" --requirepass secret --dir "$work" --save '' \
+    >redis.txt &
 started+=($!)
 for _ in $(seq 200); do [ -S redis.sock ] && break || sleep 0.05; done
 sed "s#\.\./tests/#$source_folder/tests/#" "$source_folder/pipelines/karate.yaml" >karate.yaml
-"$bin/graphmill" render karate.yaml --image r/graphmill:1 --store dir:/data/store --form keda --workers 3 --metrics http://prometheus:9090 \
+"$bin/graphmill" render karate.yaml --image r/graphmill:1 --store dir:/data/store --form keda \
+    --workers 3 --metrics http://prometheus:9090 \
     --redis "unix:$work/redis.sock" --set seed=5 >run.yaml 2>stderr.log
-"$bin/graphmill" render karate.yaml --image r/graphmill:1 --store dir:/data/store --form keda --workers 3 --metrics http://prometheus:9090 \
+"$bin/graphmill" render karate.yaml --image r/graphmill:1 --store dir:/data/store --form keda \
+    --workers 3 --metrics http://prometheus:9090 \
     --redis "unix:$work/redis.sock" --set seed=6 >other.yaml 2>stderr.log
 python3 - "$work" <<'PYTHON'
 import sys, yaml
@@ -63,7 +66,8 @@ PYTHON
 expect_waiting() { # run, pattern of the three sums, when
     local found=
     for _ in $(seq 100); do
-        found=$(ask "$1") || fail "$1, $3: the exporter does not answer: $(tail -1 "$1.exporter.log")"
+        found=$(ask "$1") || fail "$1, $3: the exporter does not answer: $(tail -1 \
+            "$1.exporter.log")"
         [[ $found =~ ^$2$ ]] && return
         sleep 0.1
     done
@@ -105,9 +109,11 @@ with open(sys.argv[1], "r+b") as file:
 }
 for topology in $(find store/partition -path '*/part/*/topology' -type f); do flip "$topology"; done
 begin run sample
-wait "${pid_of[run-sample]}" && fail "sample read a damaged topology" || [ $? -eq 65 ] || fail "sample: $(tail -1 run-sample.log)"
+wait "${pid_of[run-sample]}" && fail "sample read a damaged topology" || [ $? -eq 65 ] ||
+    fail "sample: $(tail -1 run-sample.log)"
 expect_waiting run '0 0 0' 'when sample has failed for good'
-wait "${pid_of[run-aggregate]}" && fail "aggregate went on" || [ $? -eq 65 ] || fail "aggregate: $(tail -1 run-aggregate.log)"
+wait "${pid_of[run-aggregate]}" && fail "aggregate went on" || [ $? -eq 65 ] ||
+    fail "aggregate: $(tail -1 run-aggregate.log)"
 
 # The damage is repaired: the failed stage starts again, and so does the metric.
 for topology in $(find store/partition -path '*/part/*/topology' -type f); do flip "$topology"; done

@@ -90,11 +90,14 @@ YAML
 # are trained on.
 no_reverse() { # NAME EDGES
     local trained held
-    trained=$(sed -n 's/.* links: \([0-9]*\) stored edges to train on.*/\1/p' "$work/$1/logs/ingest.log" | tail -1)
+    trained=$(sed -n 's/.* links: \([0-9]*\) stored edges to train on.*/\1/p' \
+        "$work/$1/logs/ingest.log" | tail -1)
     awk -F, 'NR > 1 {held[$1 "," $2] = 1} END {for (e in held) {split(e, n, ","); if (!((n[2] "," n[1]) in held)) exit 1}}' \
-        "$work/$1/outputs/predictions.csv" || fail "$1: the edge back of a held-out edge is not held out"
+        "$work/$1/outputs/predictions.csv" ||
+        fail "$1: the edge back of a held-out edge is not held out"
     held=$(($(wc -l <"$work/$1/outputs/predictions.csv") - 1))
-    [ $((trained + held)) -eq "$2" ] || fail "$1: $trained edges to train on and $held held out, of $2"
+    [ $((trained + held)) -eq "$2" ] ||
+        fail "$1: $trained edges to train on and $held held out, of $2"
 }
 seeds=${BOTH_WAYS_SEEDS:-10}
 mean_auc() { # NAME EDGES
@@ -124,8 +127,10 @@ typed_pipeline pair 'format: folder, path: data/pair'
 for name in ${BOTH_WAYS_FORMATS:-csv npz graphbolt saved folder ogb matrix typed pair}; do
     mean=$(mean_auc $name 4000)
     echo "$name: mean test AUC of $seeds seeds: $mean"
-    awk -v m="$mean" 'BEGIN {exit !(m >= 0.47 && m <= 0.53)}' || fail "$name: mean test AUC is $mean, expected 0.47 to 0.53"
-    grep -q 'an edge and the one back are held out together' "$work/$name/logs/ingest.log" || fail "$name: the log does not say that both directions are held out"
+    awk -v m="$mean" 'BEGIN {exit !(m >= 0.47 && m <= 0.53)}' ||
+        fail "$name: mean test AUC is $mean, expected 0.47 to 0.53"
+    grep -q 'an edge and the one back are held out together' "$work/$name/logs/ingest.log" ||
+        fail "$name: the log does not say that both directions are held out"
 done
 
 # Two types of nodes; leave_one_out; times, which are the same in both directions.
@@ -136,12 +141,15 @@ run sides sides.yaml >/dev/null
 no_reverse sides "$(($(wc -l <data/sides/edges.csv) - 1))"
 run one quick.yaml --set ingest.edge_split=leave_one_out >/dev/null
 no_reverse one 4000
-run timed quick.yaml --set ingest.path=data/timed/edges.csv --set ingest.edge_split='time 80/10/10' >/dev/null
+run timed quick.yaml --set ingest.path=data/timed/edges.csv \
+    --set ingest.edge_split='time 80/10/10' >/dev/null
 no_reverse timed 4000
 
 # A user who wants the plain directed protocol gets it, and is told what it measures.
 auc=$(measure "$(run apart csv.yaml --set ingest.hold_out_reverse=never)" test roc_auc)
-awk -v a="$auc" 'BEGIN {exit !(a > 0.6)}' || fail "never: the training edges give nothing away, test AUC $auc"
-grep -qE '[0-9]+ of the [0-9]+ held-out edges join two nodes that a training edge joins, too' "$work/apart/logs/ingest.log" || fail 'never: the log does not count edges back'
+awk -v a="$auc" 'BEGIN {exit !(a > 0.6)}' ||
+    fail "never: the training edges give nothing away, test AUC $auc"
+grep -qE '[0-9]+ of the [0-9]+ held-out edges join two nodes that a training edge joins, too' \
+    "$work/apart/logs/ingest.log" || fail 'never: the log does not count edges back'
 awk -F, 'NR > 1 {held[$1 "," $2] = 1} END {for (e in held) {split(e, n, ","); alone += !((n[2] "," n[1]) in held)} exit !(alone > 300)}' \
     "$work/apart/outputs/predictions.csv" || fail 'never: edges back are held out'

@@ -37,7 +37,8 @@ done
 
 # A single run is read with the base of its partition, and another update starts from there.
 run_id=$(run deltas g.yaml | json run)
-grep -q "partition=.*$base" <<<"$("$bin/graphmill" verify "$work/deltas" --run "$run_id")" || fail 'verify of a run leaves the base out'
+grep -q "partition=.*$base" <<<"$("$bin/graphmill" verify "$work/deltas" --run "$run_id")" ||
+    fail 'verify of a run leaves the base out'
 printf 'n3\n' >more
 "$bin/graphmill" update g.yaml --directory "$work/deltas" --quiet --remove-nodes more >/dev/null
 run deltas g.yaml >/dev/null
@@ -48,5 +49,7 @@ kill_partitions 3 0.05 0.1 0.15 0.2 0.3 0.5
 # A store of two, one of which may be lost.
 run two g.yaml --store "tiered:dir:$work/fast^dir:$work/slow" >/dev/null
 for v in 1 2 3; do update two $v --store "tiered:dir:$work/fast^dir:$work/slow"; done
-[ "$(run two g.yaml --store "tiered:dir:$work/fast^dir:$work/slow" | json weights_hash)" = "$hash" ] || fail 'a store of two: other weights'
-[ "$(find "$work/slow/partition" -name delta.record | wc -l)" = 1 ] || fail 'a store of two: no delta'
+[ "$(run two g.yaml --store "tiered:dir:$work/fast^dir:$work/slow" | json weights_hash)" = "$hash" \
+    ] || fail 'a store of two: other weights'
+[ "$(find "$work/slow/partition" -name delta.record | wc -l)" = 1 ] ||
+    fail 'a store of two: no delta'

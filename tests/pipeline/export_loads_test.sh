@@ -82,35 +82,47 @@ counted() {
     mkdir "$work/$name-steps"
     for ((round = 0; round < rounds; round++)); do
         for ((slot = 0; slot < slots; slot++)); do
-            "$bin/graphmill" export "$work/$name" --what step --round $round --slot $slot --output "$work/$name-steps/$round-$slot.safetensors" >/dev/null
+            "$bin/graphmill" export "$work/$name" --what step --round $round --slot $slot \
+                --output "$work/$name-steps/$round-$slot.safetensors" >/dev/null
         done
     done
-    "$bin/graphmill" export "$work/$name" --what loads --json --output "$work/$name.csv" >"$work/$name.json" 2>"$work/$name.said"
+    "$bin/graphmill" export "$work/$name" --what loads --json --output "$work/$name.csv" \
+        >"$work/$name.json" 2>"$work/$name.said"
     "$bin/graphmill" export "$work/$name" --what assignment --output "$work/$name.parts" >/dev/null
-    grep -q "mini-batches of rounds 0 to $((rounds - 1)): " "$work/$name.said" || fail "$name said $(cat "$work/$name.said")"
-    /usr/bin/python3 "$work/count.py" "$work/$name-steps" "$work/$name.json" "$work/$name.parts" "$work/$name.csv" || fail "$name: see above"
+    grep -q "mini-batches of rounds 0 to $((rounds - 1)): " "$work/$name.said" ||
+        fail "$name said $(cat "$work/$name.said")"
+    /usr/bin/python3 "$work/count.py" "$work/$name-steps" "$work/$name.json" "$work/$name.parts" \
+        "$work/$name.csv" || fail "$name: see above"
 }
 
 ring_graph "$work/ring"
 counted nested "$work/ring/g.yaml" 1
-[ "$(cut -d, -f1 "$work/nested.csv" | tail -n +2)" = "$(cut -d, -f1 "$work/nested/outputs/predictions.csv" | tail -n +2)" ] || fail "other ids"
+[ "$(cut -d, -f1 "$work/nested.csv" | tail -n +2)" = \
+    "$(cut -d, -f1 "$work/nested/outputs/predictions.csv" | tail -n +2)" ] || fail "other ids"
 counted slots "$work/ring/g.yaml" 3 --set sample.batch_size=4 --set sample.batches_per_round=3
 counted layered "$work/ring/g.yaml" 1 --set sample.sampler=ladies
-counted subgraph "$work/ring/g.yaml" 1 --set sample.sampler=graphsaint_node --set sample.batch_size=20
+counted subgraph "$work/ring/g.yaml" 1 --set sample.sampler=graphsaint_node \
+    --set sample.batch_size=20
 # Pruned batches are not counted; if none is kept, the setting is named, and nothing is written.
 run kept "$work/ring/g.yaml" --set epochs=6 --set checkpoint.keep=2 >/dev/null
-"$bin/graphmill" export "$work/kept" --what loads --json --output "$work/kept.csv" >"$work/kept.json" 2>/dev/null
-[ "$(json first_round <"$work/kept.json")" -gt 0 ] || fail "pruned rounds are counted: $(cat "$work/kept.json")"
+"$bin/graphmill" export "$work/kept" --what loads --json --output "$work/kept.csv" \
+    >"$work/kept.json" 2>/dev/null
+[ "$(json first_round <"$work/kept.json")" -gt 0 ] ||
+    fail "pruned rounds are counted: $(cat "$work/kept.json")"
 run none "$work/ring/g.yaml" --set epochs=6 --set checkpoint.keep=1 >/dev/null
-expect 65 'keeps no mini-batch any more \(checkpoint.keep: 0 keeps every one\)' "$bin/graphmill" export "$work/none" --what loads --output "$work/none.csv"
+expect 65 'keeps no mini-batch any more \(checkpoint.keep: 0 keeps every one\)' "$bin/graphmill" \
+    export "$work/none" --what loads --output "$work/none.csv"
 [ ! -e "$work/none.csv" ] || fail "a table of nothing was written"
 
 # Disjoint: a node may be in a batch several times.
 awk -F, 'BEGIN {print "source target weight time"} {print substr($1, 2), substr($2, 2), 1, NR % 7}' "$work/ring/edges.csv" >"$work/ring/timed"
 sed -i 's/^n//' "$work/ring/labels.csv" "$work/ring/rows.csv"
-sed 's/edges.csv/timed/; s/direction: undirected/direction: as_given/' "$work/ring/g.yaml" >"$work/ring/timed.yaml"
+sed 's/edges.csv/timed/; s/direction: undirected/direction: as_given/' "$work/ring/g.yaml" \
+    >"$work/ring/timed.yaml"
 counted disjoint "$work/ring/timed.yaml" 1 --set sample.sampler=temporal_neighbor
 
 papers_graph "$work/papers" 30
-{ papers_pipeline "$work/papers" 1 2 'missing_features: degree'; printf 'sample: {fanouts: [2, 2], batch_size: 6}\ntrain-step: {model: rgcn, hidden: 4}\n'; } >"$work/papers.yaml"
+{ papers_pipeline "$work/papers" 1 2 'missing_features: degree'; \
+    printf 'sample: {fanouts: [2, 2], batch_size: 6}\ntrain-step: {model: rgcn, hidden: 4}\n'; } \
+    >"$work/papers.yaml"
 counted relations "$work/papers.yaml" 1

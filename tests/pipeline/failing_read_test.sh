@@ -28,7 +28,8 @@ END
     chmod +x "$place/bin/graphmill-$stage"
 }
 attempt() { # NAME: prints the answer; the status is the run's
-    timeout 300 "$work/$1/bin/graphmill" run "$source_folder/pipelines/quickstart.yaml" --directory "$work/$1/run" \
+    timeout 300 "$work/$1/bin/graphmill" run "$source_folder/pipelines/quickstart.yaml" \
+        --directory "$work/$1/run" \
         --quiet --json "${settings[@]}" 2>"$work/$1/stderr"
 }
 outputs() { (cd "$work/$1/run/outputs/" && sha256sum embeddings.npy predictions.csv metrics.json); }
@@ -68,7 +69,10 @@ fails partition fsync EIO 3 || true
 mkdir "$work/lock"
 status=0
 strace -f -qq -o "$work/lock/trace" -e trace=flock -e inject=flock:error=EIO "$bin/graphmill" run \
-    "$source_folder/pipelines/quickstart.yaml" --directory "$work/lock/run" --quiet >/dev/null 2>"$work/lock/stderr" ||
+    "$source_folder/pipelines/quickstart.yaml" --directory "$work/lock/run" --quiet >/dev/null \
+    2>"$work/lock/stderr" ||
     status=$?
-[ "$status" -eq 74 ] || fail "a lock that fails with EIO ended with $status: $(cat "$work/lock/stderr")"
-grep -q 'cannot be locked' "$work/lock/stderr" || fail "a lock that fails is told as: $(cat "$work/lock/stderr")"
+[ "$status" -eq 74 ] || fail "a lock that fails with EIO ended with $status: $(cat \
+    "$work/lock/stderr")"
+grep -q 'cannot be locked' "$work/lock/stderr" ||
+    fail "a lock that fails is told as: $(cat "$work/lock/stderr")"

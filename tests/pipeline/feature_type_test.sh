@@ -15,13 +15,15 @@ for type in f16 bf16; do
     found=$(accuracy_of <<<"$answer")
     awk -v a="$found" -v b="$reference" 'BEGIN { exit !(a > b - 0.02 && a < b + 0.02) }' ||
         fail "test accuracy with features in $type: $found, in f32: $reference"
-    "$bin/graphmill" verify "$work/$type" >"$work/said" 2>&1 || fail "verify of $type: $(cat "$work/said")"
+    "$bin/graphmill" verify "$work/$type" >"$work/said" 2>&1 ||
+        fail "verify of $type: $(cat "$work/said")"
     other=$(run $type-3 "$pipeline" "${with[@]}" --workers 3 --threads 1 | json weights_hash)
     [ "$other" = "$hash" ] || fail "$type: three workers give $other, one gave $hash"
     cmp -s "$work/$type/outputs/embeddings.npy" "$work/$type-3/outputs/embeddings.npy" ||
         fail "$type: three workers give other embeddings"
 done
-[ "$(stat -c %s "$work/f16/outputs/embeddings.npy")" = "$(stat -c %s "$work/f32/outputs/embeddings.npy")" ] ||
+[ "$(stat -c %s "$work/f16/outputs/embeddings.npy")" = \
+    "$(stat -c %s "$work/f32/outputs/embeddings.npy")" ] ||
     fail "embeddings of another size"
 
 # A value that f16 cannot represent is named.

@@ -33,11 +33,14 @@ chmod u+w "$(dirname "$file")" "$file"
 sed -i 's/accuracy/accurakt/' "$file"
 expect 65 'metrics.json' "$bin/graphmill" fetch "$id" more --store "$store"
 [ ! -e more ] && [ ! -e more.partial ] || fail "damaged outputs left something behind"
-"$bin/graphmill" run "$pipeline" --directory early --set epochs=100000 --quiet >early.json 2>early.log &
+"$bin/graphmill" run "$pipeline" --directory early --set epochs=100000 --quiet >early.json \
+    2>early.log &
 started+=($!)
 for _ in $(seq 200); do [ -e early/metrics.jsonl ] && break || sleep 0.05; done
 expect 75 'is not finished' "$bin/graphmill" fetch newest more --store "dir:$work/early/store"
 
 # The log of checkpoint has a line for each snapshot.
-grep -c ' snapshot round [0-9]* of ' club/logs/checkpoint*.log >count.txt || fail "no line of a snapshot in $(ls club/logs)"
-[ "$(cat count.txt)" -eq "$(grep -c '"snapshot":' club/metrics.jsonl)" ] || fail "$(cat count.txt) lines of snapshots"
+grep -c ' snapshot round [0-9]* of ' club/logs/checkpoint*.log >count.txt ||
+    fail "no line of a snapshot in $(ls club/logs)"
+[ "$(cat count.txt)" -eq "$(grep -c '"snapshot":' club/metrics.jsonl)" ] ||
+    fail "$(cat count.txt) lines of snapshots"

@@ -33,16 +33,19 @@ pipeline() { # name, more lines of the ingest section
 }
 ingest() { # name, more
     pipeline "$@"
-    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" || fail "$1: $(tail -3 "$1.err")"
+    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" ||
+        fail "$1: $(tail -3 "$1.err")"
 }
-said() { grep -qE "$2" "runs/$1/logs/ingest.log" || fail "$1 does not say '$2': $(cat "runs/$1/logs/ingest.log")"; }
+said() { grep -qE "$2" "runs/$1/logs/ingest.log" ||
+    fail "$1 does not say '$2': $(cat "runs/$1/logs/ingest.log")"; }
 bad() { # status, pattern, name, more
     pipeline "$3" "${4:-}"
     expect "$1" "$2" "$bin/graphmill" partition "$3.yaml" --directory runs/bad --quiet
 }
 
 # Coordinates, recognised by name and by type.
-seq 12 | awk '{printf "%.3f %.3f\n", 37.8 + $1 % 4 / 1000, -122 - $1 / 1000}' | graphml streets 'y:string x:string'
+seq 12 | awk '{printf "%.3f %.3f\n", 37.8 + $1 % 4 / 1000, -122 - $1 / 1000}' |
+    graphml streets 'y:string x:string'
 bad 65 'expected labels, found that no node has a label' streets
 ingest streets '  task: link_prediction\n'
 said streets 'streets.graphml: y, x are not used'
@@ -64,15 +67,19 @@ said class 'features: 2 columns, of the input|features: 2 columns'
 said class 'labels: 12 nodes with one of 3 classes'
 
 # The class has another key than the usual names.
-seq 12 | awk '{printf "n%02d %s\n", $1, $1 % 2 ? "red" : "blue"}' | graphml club 'label:string club:string'
+seq 12 | awk '{printf "n%02d %s\n", $1, $1 % 2 ? "red" : "blue"}' |
+    graphml club 'label:string club:string'
 ingest club '  label_columns: club\n'
 said club 'club is the class; label is not used'
 said club 'labels: 12 nodes with one of 2 classes'
 bad 65 'club.graphml: key label: expected classes, found another word in each of 12 nodes, as names are: write `label_columns: NAME`' club
 ingest club '  task: link_prediction\n'
-bad 65 'expected a key of nodes with attr.name="team", as ingest.label_columns says, found none' club '  label_columns: team\n'
-bad 78 'ingest.feature_columns: .label: one_hot.: expected names of keys alone' club '  label_columns: club\n  feature_columns: "label: one_hot"\n'
-bad 65 'expected the key club for one thing, found it again in ingest.feature_columns' club '  label_columns: club\n  feature_columns: club\n'
+bad 65 'expected a key of nodes with attr.name="team", as ingest.label_columns says, found none' \
+    club '  label_columns: team\n'
+bad 78 'ingest.feature_columns: .label: one_hot.: expected names of keys alone' club \
+    '  label_columns: club\n  feature_columns: "label: one_hot"\n'
+bad 65 'expected the key club for one thing, found it again in ingest.feature_columns' club \
+    '  label_columns: club\n  feature_columns: club\n'
 bad 78 'ingest.id_column is .club., but ingest.format is graphml, which does not read it: remove the line' club '  id_column: club\n'
 seq 12 | awk '{print $1 % 2, $1 % 3 == 0}' | graphml both 'a:int b:int'
 ingest both '  label_columns: "a; b"\n'
@@ -82,7 +89,8 @@ ingest height '  label_columns: height\n  task: node_regression\n'
 said height 'labels: 12 nodes with a number|labels: 12 nodes'
 
 # none and NA are classes like any other word.
-seq 12 | awk '{split("none NA red", word, " "); print word[$1 % 3 + 1]}' | graphml words 'label:string'
+seq 12 | awk '{split("none NA red", word, " "); print word[$1 % 3 + 1]}' |
+    graphml words 'label:string'
 ingest words
 said words 'labels: 12 nodes with one of 3 classes'
 

@@ -9,7 +9,8 @@ started=() # processes in the background, ended when the test ends
 # being removed.
 end_started() {
     local pid turns=100
-    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null && kill -CONT "$pid" 2>/dev/null || true; done
+    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null && kill -CONT "$pid" 2>/dev/null ||
+        true; done
     for pid in "${started[@]}"; do
         while kill -0 "$pid" 2>/dev/null && [ $((turns--)) -gt 0 ]; do sleep 0.1; done
         kill -KILL "$pid" 2>/dev/null || true
@@ -21,10 +22,12 @@ finish() {
     local status=$? file
     end_started
     [ $status -eq 0 ] || [ $status -eq 77 ] || {
-        for file in "$work"/*.log "$work"/*/logs/*.log; do [ -s "$file" ] && { echo "--- $file"; tail -3 "$file"; }; done
+        for file in "$work"/*.log "$work"/*/logs/*.log; do [ -s "$file" ] &&
+            { echo "--- $file"; tail -3 "$file"; }; done
         echo "FAILED: ${failure:-line $last_line: a command ended with $status}"
     } >&2
-    rm -rf "$work" || { sleep 1; rm -rf "$work"; } # a worker that outlived its killed driver for a moment
+    # a worker that outlived its killed driver for a moment
+    rm -rf "$work" || { sleep 1; rm -rf "$work"; }
     exit $status
 }
 last_line=0
@@ -71,8 +74,10 @@ expect() {
     local status=$1 pattern=$2 found=0
     shift 2
     "$@" >"$work/stdout" 2>"$work/stderr" || found=$?
-    [ "$found" -eq "$status" ] || fail "'$*' ended with $found, expected $status: $(tail -3 "$work/stderr")"
-    grep -qE -- "$pattern" "$work/stderr" || fail "'$*' did not say '$pattern' but: $(tail -3 "$work/stderr")"
+    [ "$found" -eq "$status" ] || fail "'$*' ended with $found, expected $status: $(tail -3 \
+        "$work/stderr")"
+    grep -qE -- "$pattern" "$work/stderr" ||
+        fail "'$*' did not say '$pattern' but: $(tail -3 "$work/stderr")"
 }
 
 # Writes edges.csv and labels.csv with 300 nodes of four classes: random_graph FOLDER SEED EDGES
@@ -93,9 +98,12 @@ PYTHON
 papers_graph() {
     local folder=$1 papers=$2 authors=$((2 * $2 / 3)) split=$((4 * $2 / 3))
     mkdir "$folder"
-    echo "{\"num_nodes\": $((authors + papers + 3)), \"directed\": true, \"num_classes\": 3}" >"$folder/meta.json"
-    printf 'name,first_id,count\nauthor,0,%d\npaper,%d,%d\nvenue,%d,3\n' $authors $authors "$papers" $((authors + papers)) >"$folder/node-types.csv"
-    printf 'id,name,source,target\n0,writes,author,paper\n1,cites,paper,paper\n2,in,paper,venue\n' >"$folder/edge-types.csv"
+    echo "{\"num_nodes\": $((authors + papers + 3)), \"directed\": true, \"num_classes\": 3}" \
+        >"$folder/meta.json"
+    printf 'name,first_id,count\nauthor,0,%d\npaper,%d,%d\nvenue,%d,3\n' $authors $authors \
+        "$papers" $((authors + papers)) >"$folder/node-types.csv"
+    printf 'id,name,source,target\n0,writes,author,paper\n1,cites,paper,paper\n2,in,paper,venue\n' \
+        >"$folder/edge-types.csv"
     awk -v n="$papers" -v a=$authors 'BEGIN {
         print "src,dst,etype"
         for (p = 0; p < n; p++) {
@@ -103,7 +111,9 @@ papers_graph() {
             printf "%d,%d,1\n%d,%d,2\n", a + p, a + (p * 13 + 5) % n, a + p, a + n + p % 3
         }
     }' >"$folder/edges.csv"
-    awk -v n="$papers" -v a=$authors 'BEGIN {for (v = 0; v < a + n + 3; v++) print (v >= a && v < a + n ? v % 3 : -1)}' >"$folder/node-label.csv"
+    awk -v n="$papers" -v a=$authors \
+        'BEGIN {for (v = 0; v < a + n + 3; v++) print (v >= a && v < a + n ? v % 3 : -1)}' \
+        >"$folder/node-label.csv"
     seq $authors 2 "$split" >"$folder/train.csv"
     seq $((authors + 1)) 2 $((split + 1)) >"$folder/valid.csv"
     seq $((split + 2)) $((authors + papers - 1)) >"$folder/test.csv"
@@ -124,7 +134,8 @@ outcome() {
     header=$(od -An -tu8 -N8 "$work/$1/outputs/model.safetensors")
     tail -c +$((header + 9)) "$work/$1/outputs/model.safetensors" | sha256sum
     for name in $(cd "$work/$1/outputs" && ls); do
-        [ "$name" = model.safetensors ] || echo "$name $(sed 's/"run":"[^"]*"//' "$work/$1/outputs/$name" | sha256sum)"
+        [ "$name" = model.safetensors ] ||
+            echo "$name $(sed 's/"run":"[^"]*"//' "$work/$1/outputs/$name" | sha256sum)"
     done
     sha256sum <"$work/$1/metrics.jsonl"
 }
@@ -134,7 +145,8 @@ as_before() { [ "$(outcome "$1")" = "$before" ] || fail "$2: other outputs"; }
 # Computes a unit again, which must give the same bytes: replays RUN STAGE [options]
 replays() {
     local said
-    said=$("$bin/graphmill" replay "$work/$1" "${@:2}" 2>"$work/stderr") || fail "replay ${*:2} of $1: $(tail -1 "$work/stderr")"
+    said=$("$bin/graphmill" replay "$work/$1" "${@:2}" 2>"$work/stderr") ||
+        fail "replay ${*:2} of $1: $(tail -1 "$work/stderr")"
     [[ $said == MATCH* ]] || fail "replay ${*:2} of $1 said '$said'"
 }
 
@@ -153,7 +165,8 @@ killed_updates() {
     for pause in 0.005 0.01 0.02 0.03 0.05 0.08; do
         rm -rf "$work/killed"
         "$bin/graphmill-ingest" --store "$work/killed" --pipeline "$file" >/dev/null 2>&1
-        timeout -s KILL $pause "$bin/graphmill-ingest" --store "$work/killed" --pipeline "$file" "$@" >/dev/null 2>&1 || true
+        timeout -s KILL $pause "$bin/graphmill-ingest" --store "$work/killed" --pipeline "$file" \
+            "$@" >/dev/null 2>&1 || true
         again=$("$bin/graphmill-ingest" --store "$work/killed" --pipeline "$file" "$@" 2>/dev/null)
         [[ $again == *"dataset=$id "* ]] || fail "killed after $pause s: another version: $again"
     done
@@ -164,7 +177,8 @@ killed_updates() {
 killed_at() {
     local driver
     rm -rf "$work/killed"
-    setsid "$bin/graphmill" run "$2" --directory "$work/killed" --quiet --lease 1000 >/dev/null 2>&1 &
+    setsid "$bin/graphmill" run "$2" --directory "$work/killed" --quiet --lease 1000 >/dev/null \
+        2>&1 &
     driver=$!
     sleep "$1"
     kill -KILL -- -$driver 2>/dev/null || true
@@ -183,7 +197,8 @@ measure() { sed -n "s/.*\"$2\":{[^}]*\"$3\":\(-\{0,1\}[0-9.]*\).*/\1/p" <<<"$1";
 same_outputs() {
     local file
     for file in predictions.csv embeddings.npy metrics.json; do
-        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
+        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" ||
+            fail "$2 has another $file than $1"
     done
 }
 
@@ -209,7 +224,8 @@ Y
 # log is $work/NAME.log.
 declare -A pid_of
 worker() {
-    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "$store" --worker "$2" --scratch "$work" --lease "$lease_ms" \
+    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "$store" --worker "$2" \
+        --scratch "$work" --lease "$lease_ms" \
         --wait 300 "${queue[@]}" >"$work/$2.out" 2>"$work/$2.log" &
     pid_of[$2]=$!
     started+=($!)
@@ -226,7 +242,8 @@ join() {
 # Without the program the test is skipped.
 seaweedfs() {
     local weed=${GRAPHMILL_WEED:-} ready= attempt second port weed_pid
-    [ -x "$weed" ] || weed=$(command -v weed) || { echo "skipped: there is no SeaweedFS (program weed) here"; exit 77; }
+    [ -x "$weed" ] || weed=$(command -v weed) ||
+        { echo "skipped: there is no SeaweedFS (program weed) here"; exit 77; }
     export AWS_ACCESS_KEY_ID=testkey AWS_SECRET_ACCESS_KEY=test/secret+key
     cat >"$work/s3.json" <<'END'
 {"identities": [{"name": "test", "credentials": [{"accessKey": "testkey", "secretKey": "test/secret+key"}],
@@ -237,20 +254,25 @@ END
     for attempt in 1 2 3 4 5; do
         port=$((12000 + (RANDOM * 32768 + RANDOM) % 8000))
         # It takes long to end when asked: timeout asks, and then kills.
-        timeout -k 1 300 "$weed" -logdir="$work/weed" server -dir="$work/weed" -ip=127.0.0.1 -ip.bind=127.0.0.1 -master.port=$port \
-            -volume.port=$((port + 1)) -filer.port=$((port + 2)) -s3 -s3.port=$((port + 3)) -s3.port.iceberg=0 -s3.port.lance=0 \
+        timeout -k 1 300 "$weed" -logdir="$work/weed" server -dir="$work/weed" -ip=127.0.0.1 \
+            -ip.bind=127.0.0.1 -master.port=$port \
+            -volume.port=$((port + 1)) -filer.port=$((port + 2)) -s3 -s3.port=$((port + 3)) \
+            -s3.port.iceberg=0 -s3.port.lance=0 \
             -s3.config="$work/s3.json" -master.volumeSizeLimitMB=64 "$@" >"$work/weed.log" 2>&1 &
         weed_pid=$!
         started+=($weed_pid)
         for second in $(seq 60); do
             kill -0 $weed_pid 2>/dev/null || break
-            echo 's3.bucket.create -name graphmill' | timeout 20 "$weed" -logdir="$work/weed" shell -master=127.0.0.1:$port \
-                -filer=127.0.0.1:$((port + 2)) >"$work/shell.log" 2>&1 && grep -q 'create[d]* bucket' "$work/shell.log" && ready=yes && break
+            echo 's3.bucket.create -name graphmill' |
+                timeout 20 "$weed" -logdir="$work/weed" shell -master=127.0.0.1:$port \
+                -filer=127.0.0.1:$((port + 2)) >"$work/shell.log" 2>&1 &&
+                grep -q 'create[d]* bucket' "$work/shell.log" && ready=yes && break
             sleep 1
         done
         [ -z "$ready" ] || break
     done
-    [ -n "$ready" ] || fail "SeaweedFS does not start: $(tail -3 "$work/weed.log" "$work/shell.log")"
+    [ -n "$ready" ] || fail "SeaweedFS does not start: $(tail -3 "$work/weed.log" \
+        "$work/shell.log")"
     endpoint=http://127.0.0.1:$((port + 3))
     # shellcheck disable=SC2034 # for those who source this
     objects=http://127.0.0.1:$((port + 2))/buckets/graphmill
@@ -263,6 +285,7 @@ records() {
     shift
     "$bin/graphmill" verify "runs/$name" --list >"$name.list"
     for kind in "$@"; do
-        awk -v k="$kind" '$2 == k && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}' "$name.list"
+        awk -v k="$kind" \
+            '$2 == k && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}' "$name.list"
     done
 }

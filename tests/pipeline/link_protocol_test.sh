@@ -36,8 +36,10 @@ YAML
     run "$1" "$1.yaml" "${@:5}" >/dev/null
 }
 pipeline friends 10 'path: friends.csv, direction: undirected' 'negatives: 2'
-pipeline one 1 'path: buys.csv, edge_columns: "source: user; target: item; time: time", edge_split: leave_one_out, direction: as_given' 'negatives: 2'
-pipeline kept 1 'path: buys.csv, edge_columns: "source: user; target: item; time: time", edge_split: time 60/20/20, duplicates: keep, direction: as_given' 'negatives: 2'
+pipeline one 1 \
+    'path: buys.csv, edge_columns: "source: user; target: item; time: time", edge_split: leave_one_out, direction: as_given' 'negatives: 2'
+pipeline kept 1 \
+    'path: buys.csv, edge_columns: "source: user; target: item; time: time", edge_split: time 60/20/20, duplicates: keep, direction: as_given' 'negatives: 2'
 /usr/bin/python3 - "$source_folder/tests/pipeline" <<'PYTHON' || fail 'see above'
 import collections, csv, sys
 sys.path.insert(0, sys.argv[1])
@@ -85,9 +87,11 @@ assert len(predictions("kept")) == late, f"{len(predictions('kept'))} interactio
 items = {i for events in by.values() for _, i in events}
 assert all(float(p["rank"]) <= len(items) for p in predictions("kept") + predictions("one")), "a user is a candidate in the place of an item"
 PYTHON
-said() { grep -qE "$2" "$work/$1/logs/ingest.log" || fail "$1: the log does not say '$2': $(tail -4 "$work/$1/logs/ingest.log")"; }
+said() { grep -qE "$2" "$work/$1/logs/ingest.log" ||
+    fail "$1: the log does not say '$2': $(tail -4 "$work/$1/logs/ingest.log")"; }
 said one '10 nodes with three edges or more hold out nothing'
 said one 'all edges go from 40 nodes to [0-9]+ others'
 said kept '[1-9][0-9]* of the [0-9]+ held-out edges join two nodes that a training edge joins, too'
-run merged kept.yaml --set ingest.duplicates=remove --set ingest.edge_split='time 10/10/80' >/dev/null
+run merged kept.yaml --set ingest.duplicates=remove --set ingest.edge_split='time 10/10/80' \
+    >/dev/null
 said merged '[1-9][0-9]* more edges are held out and are no examples'

@@ -27,18 +27,22 @@ awk -v folder="$folder" 'BEGIN {
 
 run friends "$folder/friends.yaml" >"$work/answer"
 [ "$(wc -l <"$work/friends/outputs/predictions.csv")" -eq 301 ] || fail "not 300 predictions"
-grep -q '^"person 7, of circle 1",' "$work/friends/outputs/predictions.csv" || fail "ids are not those of the input"
+grep -q '^"person 7, of circle 1",' "$work/friends/outputs/predictions.csv" ||
+    fail "ids are not those of the input"
 # The given label of a node is next to its id, and the model has learned it.
 awk -F'"' 'NR > 1 {split($2, word, " "); split($3, rest, ","); if (rest[3] != word[5]) exit 1; right += rest[3] == rest[4]}
-    END {exit right < 240}' "$work/friends/outputs/predictions.csv" || fail "labels moved, or nothing was learnt"
-[ "$(cut -d'"' -f3 "$work/friends/outputs/predictions.csv" | cut -d, -f2 | grep -c train)" -eq 180 ] || fail "not 60 % for training"
+    END {exit right < 240}' "$work/friends/outputs/predictions.csv" ||
+        fail "labels moved, or nothing was learnt"
+[ "$(cut -d'"' -f3 "$work/friends/outputs/predictions.csv" | cut -d, -f2 | grep -c train)" -eq 180 \
+    ] || fail "not 60 % for training"
 
 without() { # line to leave out, expected message
     grep -v "^  $1:" "$folder/friends.yaml" >"$folder/without.yaml"
     expect 65 "$2" "$bin/graphmill" run "$folder/without.yaml" --directory "$work/without-$1"
     ! grep -q '^partition' "$work/stderr" || fail "partitioned without $1"
 }
-without labels 'friends.tsv.gz has edges, but no labels to learn: add a line `labels: FILE` below `ingest:`'
+without labels \
+    'friends.tsv.gz has edges, but no labels to learn: add a line `labels: FILE` below `ingest:`'
 without split 'add a line `split: random 60/20/20` below `ingest:`, or `train: FILE`'
 # Without features the graph alone must be enough.
 grep -v '^  features:' "$folder/friends.yaml" >"$folder/bare.yaml"
@@ -52,7 +56,9 @@ printf '10\n20\n' >"$folder/train.txt"
 printf '50\n' >"$folder/test.txt"
 printf 'ingest:\n  format: edge_list\n  path: edges.txt\n  labels: labels.csv\n  train: train.txt\n  test: test.txt\n' >"$folder/given.yaml"
 run given "$folder/given.yaml" --set epochs=1 >/dev/null
-cut -d, -f1-3 "$work/given/outputs/predictions.csv" | cmp -s - <(printf 'node,split,label\n10,train,0\n20,train,1\n30,,1\n40,,0\n50,test,1\n') ||
+cut -d, -f1-3 "$work/given/outputs/predictions.csv" |
+    cmp -s - <(printf 'node,split,label\n10,train,0\n20,train,1\n30,,1\n40,,0\n50,test,1\n') ||
     fail "splits by file: $(cat "$work/given/outputs/predictions.csv")"
 printf '60\n' >>"$folder/test.txt"
-expect 65 "test.txt:2: node '60' is in no other file" "$bin/graphmill" run "$folder/given.yaml" --directory "$work/given"
+expect 65 "test.txt:2: node '60' is in no other file" "$bin/graphmill" run "$folder/given.yaml" \
+    --directory "$work/given"

@@ -13,10 +13,12 @@ ingest() {
     said=$(python3 -c 'import resource, subprocess, sys
 status = subprocess.run(sys.argv[3:], stdout=open(sys.argv[1], "w"), stderr=open(sys.argv[2], "w")).returncode
 print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' \
-        "$work/$1.out" "$work/$1.err" "$bin/graphmill-ingest" --store "$work/store-$1" --pipeline "$work/$1.yaml" --memory ${budget_mb}M)
+        "$work/$1.out" "$work/$1.err" "$bin/graphmill-ingest" --store "$work/store-$1" \
+        --pipeline "$work/$1.yaml" --memory ${budget_mb}M)
     status=${said% *} peak_mb=${said#* }
     [ "$peak_mb" -gt 0 ] || fail "$1: no peak was seen"
-    [ "$peak_mb" -le $((budget_mb + beside_mb)) ] || fail "$1: $peak_mb MiB with --memory ${budget_mb}M"
+    [ "$peak_mb" -le $((budget_mb + beside_mb)) ] ||
+        fail "$1: $peak_mb MiB with --memory ${budget_mb}M"
 }
 bomb() { # name, MiB, text to repeat
     (yes "$3" || true) | head -c "$2"M | gzip -1 >"$work/$1.gz"
@@ -35,7 +37,8 @@ bomb turns 64 $'1 2\n3 2'
 ingest turns
 [ $status -eq 71 ] || fail "turns: status $status, expected 71: $(cat "$work/turns.err")"
 grep -q 'memory budget' "$work/turns.err" || fail "turns: $(cat "$work/turns.err")"
-[ -z "$(find "$work/store-turns" -path '*dataset*' -type f 2>/dev/null)" ] || fail "turns: left something"
+[ -z "$(find "$work/store-turns" -path '*dataset*' -type f 2>/dev/null)" ] ||
+    fail "turns: left something"
 
 # A line without an end.
 bomb line 64 1 && head -c 64M /dev/zero | tr '\0' 1 | gzip -1 >"$work/line.gz"

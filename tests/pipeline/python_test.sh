@@ -89,4 +89,5 @@ except FileNotFoundError as error:
 PYTHON
 # ingest accepts the folder with types.
 printf 'name: typed\ningest: {path: %s/typed, relations: true, missing_features: degree}\npartition: {parts: 1}\nsample: {fanouts: [2]}\n' "$work" >typed.yaml
-"$bin/graphmill" partition typed.yaml --directory typed-run --quiet >/dev/null 2>typed.err || fail "typed: $(tail -3 typed.err)"
+"$bin/graphmill" partition typed.yaml --directory typed-run --quiet >/dev/null 2>typed.err ||
+    fail "typed: $(tail -3 typed.err)"

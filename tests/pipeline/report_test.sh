@@ -3,14 +3,17 @@
 # next to each other.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
-run one "$source_folder/pipelines/karate.yaml" --set partition.parts=3 --set name='one' >"$work/one.json"
-run two "$source_folder/pipelines/karate.yaml" --set partition.parts=3 --set name='two' --set seed=7 >"$work/two.json"
+run one "$source_folder/pipelines/karate.yaml" --set partition.parts=3 --set name='one' \
+    >"$work/one.json"
+run two "$source_folder/pipelines/karate.yaml" --set partition.parts=3 --set name='two' \
+    --set seed=7 >"$work/two.json"
 [ -s one/report.html ] || fail "run wrote no report"
 mv one/report.html first.html
 [ "$("$bin/graphmill" report one)" = one/report.html ] || fail "the answer is not the path"
 cmp first.html one/report.html || fail "the same run, another page"
 mv one/report.html first.html
-"$bin/graphmill" run "$source_folder/pipelines/karate.yaml" --directory one --set partition.parts=3 --set name='one' >unchanged.txt 2>/dev/null
+"$bin/graphmill" run "$source_folder/pipelines/karate.yaml" --directory one \
+    --set partition.parts=3 --set name='one' >unchanged.txt 2>/dev/null
 [ -s one/report.html ] || fail "a finished run without its page does not get it back"
 grep -q '^report  *one/report.html$' unchanged.txt || fail "the summary does not name the page"
 "$bin/graphmill" report one --output /dev/stdout >stdout.html

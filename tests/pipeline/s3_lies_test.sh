@@ -25,7 +25,8 @@ ingest: {format: edge_list, path: PLACE/edges.csvQUERY, labels: PLACE/labels.csv
 partition: {parts: 2}
 sample: {fanouts: [5, 5], batch_size: 60}'
 { echo 'name: lies'; sed "s|PLACE|graph|; s|PLACE|graph|; s/QUERY//g" <<<"$settings"; } >here.yaml
-{ echo 'name: lies'; sed "s|PLACE|s3://graphmill/graph|g; s|QUERY|?endpoint=$relay|g" <<<"$settings"; } >there.yaml
+{ echo 'name: lies'; sed "s|PLACE|s3://graphmill/graph|g; s|QUERY|?endpoint=$relay|g" \
+    <<<"$settings"; } >there.yaml
 for file in edges labels; do
     curl -sf -T graph/$file.csv "$objects/graph/$file.csv" || fail "the input cannot be put"
 done
@@ -33,11 +34,13 @@ peace=$(run peace here.yaml | json weights_hash)
 
 echo lies >relay/plan
 store="s3://graphmill/store?endpoint=$relay"
-run lied there.yaml --store "$store" >lied.json 2>lied.txt || fail "a run behind lies: $(tail -3 lied.txt)"
+run lied there.yaml --store "$store" >lied.json 2>lied.txt ||
+    fail "a run behind lies: $(tail -3 lied.txt)"
 found=$(json weights_hash <lied.json)
 [ "$found" = "$peace" ] || fail "behind lies: weights '$found', locally $peace"
 for word in flip empty short; do
-    [ "$(grep -c "^$word" relay/lies)" -ge 3 ] || fail "the relay did not lie: $(sort relay/lies | cut -d' ' -f1 | uniq -c)"
+    [ "$(grep -c "^$word" relay/lies)" -ge 3 ] ||
+        fail "the relay did not lie: $(sort relay/lies | cut -d' ' -f1 | uniq -c)"
 done
 for file in metrics.json predictions.csv; do
     cmp "peace/outputs/$file" "lied/outputs/$file" || fail "outputs/$file is another one"
@@ -47,11 +50,13 @@ kill "${started[-1]}"
 start_relay again
 echo lies >again/plan
 again="s3://graphmill/store?endpoint=http://127.0.0.1:$(cat again/port)"
-"$bin/graphmill" verify --store "$again" >verify.txt 2>&1 || fail "verify behind lies: $(tail -3 verify.txt)"
+"$bin/graphmill" verify --store "$again" >verify.txt 2>&1 ||
+    fail "verify behind lies: $(tail -3 verify.txt)"
 [ "$(wc -l <again/lies)" -ge 20 ] || fail "verify was told no lies: $(cat again/lies)"
 
 # Damage in the bucket itself stays damage, however often it is read.
-schema=$(curl -sf "$objects/store/dataset/?limit=100" -H 'Accept: application/json' | grep -o '/[^"]*/dataset/lies-[^"/]*' | head -1)
+schema=$(curl -sf "$objects/store/dataset/?limit=100" -H 'Accept: application/json' |
+    grep -o '/[^"]*/dataset/lies-[^"/]*' | head -1)
 object="$objects/store/dataset/${schema##*/}/schema!record"
 curl -sf "$object" >schema || fail "no $object"
 printf '\377' | dd of=schema bs=1 seek=100 conv=notrunc status=none
@@ -69,4 +74,6 @@ begun=$(date +%s)
 kill -TERM $slow
 status=0
 wait $slow || status=$?
-[ $status = 75 ] && [ $(($(date +%s) - begun)) -le 6 ] || fail "SIGTERM behind a slow store: status $status after $(($(date +%s) - begun)) s: $(tail -2 slow.log)"
+[ $status = 75 ] && [ $(($(date +%s) - begun)) -le 6 ] ||
+    fail "SIGTERM behind a slow store: status $status after $(($(date +%s) - begun)) s: $(tail -2 \
+    slow.log)"

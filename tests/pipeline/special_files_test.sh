@@ -18,7 +18,8 @@ refused() { # name, kind, command...
     shift 2
     timeout -s KILL 20 "$@" >stdout 2>stderr || status=$?
     [ $status -eq 65 ] || fail "$name as a $kind: status $status: $(tail -2 stderr)"
-    grep -qE "$name is a $kind.*expected a file" stderr || fail "$name as a $kind, and said: $(tail -2 stderr)"
+    grep -qE "$name is a $kind.*expected a file" stderr ||
+        fail "$name as a $kind, and said: $(tail -2 stderr)"
 }
 ingest() { "$bin/graphmill-ingest" --store "dir:$work/store-$RANDOM$RANDOM" --pipeline "$@"; }
 for file in edges.csv node-label.csv node-feat.csv meta.json; do
@@ -63,11 +64,15 @@ fi
 
 # Updates, and the file of an assignment of parts.
 printf 'name: u\nepochs: 1\ningest: {format: edge_list, path: edges.csv, labels: labels.csv, features: degree, split: hash 60/20/20}\n' >u.yaml
-"$bin/graphmill-ingest" --store "dir:$work/u/store" --pipeline u.yaml >/dev/null 2>&1 || fail 'the good files are not read'
+"$bin/graphmill-ingest" --store "dir:$work/u/store" --pipeline u.yaml >/dev/null 2>&1 ||
+    fail 'the good files are not read'
 refused fifo FIFO "$bin/graphmill" update u.yaml --directory "$work/u" --quiet --add-edges fifo
-refused fifo FIFO "$bin/graphmill-partition" --store "dir:$work/u/store" --pipeline u.yaml --set partition.method=file --set partition.assignment="$work/fifo"
+refused fifo FIFO "$bin/graphmill-partition" --store "dir:$work/u/store" --pipeline u.yaml \
+    --set partition.method=file --set partition.assignment="$work/fifo"
 # The pipeline file itself.
 status=0
 timeout -s KILL 20 "$bin/graphmill" run fifo --directory r >stdout 2>stderr || status=$?
-[ $status -eq 65 ] || [ $status -eq 78 ] || fail "a pipeline file that is a FIFO: status $status: $(tail -2 stderr)"
-grep -q 'fifo is a FIFO' stderr || fail "a pipeline file that is a FIFO, and said: $(tail -2 stderr)"
+[ $status -eq 65 ] || [ $status -eq 78 ] ||
+    fail "a pipeline file that is a FIFO: status $status: $(tail -2 stderr)"
+grep -q 'fifo is a FIFO' stderr || fail "a pipeline file that is a FIFO, and said: $(tail -2 \
+    stderr)"

@@ -7,7 +7,8 @@ not_sanitized 'the panel is drawn by the clock'
 
 pipeline=$source_folder/pipelines/quickstart.yaml
 # A worker that dies in training makes the driver warn while the panel is shown.
-PYTHONDONTWRITEBYTECODE=1 python3 - "$source_folder/tests/support" "$bin/graphmill" "$pipeline" "$work" <<'PYTHON' || fail "the panel"
+PYTHONDONTWRITEBYTECODE=1 python3 - "$source_folder/tests/support" "$bin/graphmill" "$pipeline" \
+    "$work" <<'PYTHON' || fail "the panel"
 import os, re, signal, subprocess, sys
 sys.path.insert(0, sys.argv[1])
 import screen
@@ -61,7 +62,8 @@ assert "\x1b[1m" in text and "\u2588" in text
 PYTHON
 
 # Into a file: lines, without anything that is meant for a screen.
-"$bin/graphmill" run "$pipeline" --directory "$work/plain" --set epochs=2 >"$work/stdout" 2>"$work/stderr"
+"$bin/graphmill" run "$pipeline" --directory "$work/plain" --set epochs=2 >"$work/stdout" \
+    2>"$work/stderr"
 grep -q $'\033' "$work/stdout" "$work/stderr" && fail "escape sequences in a file"
 grep -q $'\r' "$work/stderr" && fail "carriage returns in a file"
 exit 0

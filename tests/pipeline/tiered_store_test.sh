@@ -20,16 +20,19 @@ expect 78 'need one that all of them see' "${ingest[@]}" --store "tiered:memory:
 rm -rf "$work/durable"
 
 # Prints the position of the run: the version of the snapshot that the ref names.
-position() { cat "$work"/durable/switch/run/*/current_snapshot 2>/dev/null | sed -n 's/^\([0-9]*\) .*/\1/p'; }
+position() { cat "$work"/durable/switch/run/*/current_snapshot 2>/dev/null |
+    sed -n 's/^\([0-9]*\) .*/\1/p'; }
 wait_for_snapshot_after() {
     local now=
     until now=$(position) && [ "$now" ] && { [ "$now" -gt "$1" ] || [ "$now" -eq 1200 ]; }; do
-        kill -0 "${pid_of[checkpoint-a]}" 2>/dev/null || fail "checkpoint ended: $(tail -3 "$work/checkpoint-a.log")"
+        kill -0 "${pid_of[checkpoint-a]}" 2>/dev/null ||
+            fail "checkpoint ended: $(tail -3 "$work/checkpoint-a.log")"
         sleep 0.05
     done
 }
 "${ingest[@]}" --store "$store" 2>"$work/ingest.log" || fail "ingest: $(tail -3 "$work/ingest.log")"
-"$bin/graphmill-partition" --start --pipeline "$pipeline" "${settings[@]}" --store "$store" "${queue[@]}" \
+"$bin/graphmill-partition" --start --pipeline "$pipeline" "${settings[@]}" --store "$store" \
+    "${queue[@]}" \
     2>"$work/partition.log" || fail "partition: $(tail -3 "$work/partition.log")"
 # infer starts last, so that the run cannot end before the loss.
 for stage in checkpoint aggregate train-step sample; do worker $stage $stage-a; done
@@ -47,11 +50,15 @@ found=$(sed -n 's/.*weights hash *//p' "$work/infer-a.log" | tail -1)
 
 # The places of records: nothing of a round is durable, and the records that define the run do not
 # need the fast store.
-[ -z "$(find "$work/durable" -name gradient.record -print -quit)" ] || fail "a gradient is in the durable store"
+[ -z "$(find "$work/durable" -name gradient.record -print -quit)" ] ||
+    fail "a gradient is in the durable store"
 rm -rf "$work/fast"
 for of in "$store" "dir:$work/durable"; do
     "$bin/graphmill" status --store "$of" --json >"$work/status" || fail "no status of $of"
-    [ "$(json state <"$work/status")" = finished ] || fail "$of: the run is not finished: $(cat "$work/status")"
+    [ "$(json state <"$work/status")" = finished ] ||
+        fail "$of: the run is not finished: $(cat "$work/status")"
 done
-"$bin/graphmill" fetch newest "$work/fetched" --store "$store" --quiet || fail "the outputs cannot be fetched"
-cmp "$work/fetched/predictions.csv" "$work/peace/outputs/predictions.csv" || fail "other predictions"
+"$bin/graphmill" fetch newest "$work/fetched" --store "$store" --quiet ||
+    fail "the outputs cannot be fetched"
+cmp "$work/fetched/predictions.csv" "$work/peace/outputs/predictions.csv" ||
+    fail "other predictions"

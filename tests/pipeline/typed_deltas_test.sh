@@ -31,8 +31,10 @@ for v in 1 2; do
     awk -v v=$v 'BEGIN {print "src,dst,etype"
         for (i = 3; i < 8; i++) {n = 2000 + 100 * v + i; print 2000 + 100 * v + i % 3 "," n ",writes"; print n "," 410 + 30 * v + i ",cites"; print n "," 1000 + i % 3 ",in"}
         for (i = 0; i < 5; i++) print 20 * v + i "," 700 + 9 * v + i ",writes"}' >u$v/edges
-    { echo src,dst,etype && awk -F, -v v=$v '$3 == "1" && NR % 211 == v * 17' g/edges.csv; } >u$v/old_edges
-    awk -v v=$v 'BEGIN {for (i = 0; i < 3; i++) {print 390 - 20 * v - i; print 980 - 20 * v - i}}' >u$v/old_nodes
+    { echo src,dst,etype && awk -F, -v v=$v '$3 == "1" && NR % 211 == v * 17' g/edges.csv; } \
+        >u$v/old_edges
+    awk -v v=$v 'BEGIN {for (i = 0; i < 3; i++) {print 390 - 20 * v - i; print 980 - 20 * v - i}}' \
+        >u$v/old_nodes
 done
 { papers_pipeline g 5 2 && cat; } >g.yaml <<END
   drift: 1000

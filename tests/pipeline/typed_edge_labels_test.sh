@@ -13,7 +13,8 @@ mv "$work/edges" "$folder/edges.csv"
 
 file=$work/labels.yaml
 {
-    papers_pipeline "$folder" 3 8 'missing_features: degree+random' 'random_dim: 8' 'task: edge_classification' 'edge_label: rating' \
+    papers_pipeline "$folder" 3 8 'missing_features: degree+random' 'random_dim: 8' \
+        'task: edge_classification' 'edge_label: rating' \
         'edge_split: random 70/10/20'
     cat <<'YAML'
 sample:
@@ -42,17 +43,20 @@ as_before five '5 workers, 2 threads'
 run little "$file" --memory 216M >/dev/null
 as_before little 'little memory'
 killed_at 1 "$file"
-for unit in ingest partition "sample --round 0 --slot 1" "sample --evaluation" "train-step --round 2 --slot 0" "train-step --evaluation" \
+for unit in ingest partition "sample --round 0 --slot 1" "sample --evaluation" \
+    "train-step --round 2 --slot 0" "train-step --evaluation" \
     "aggregate --round 1" checkpoint "infer --layer 2 --part 1" infer; do
     # shellcheck disable=SC2086
     said=$("$bin/graphmill" replay "$work/one" $unit) || fail "replay of $unit: $said"
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
 for metric in accuracy macro_f1 loss; do
-    [ -n "$(measure "$answer" test $metric)" ] && [ -n "$(measure "$answer" valid $metric)" ] || fail "no $metric in: $answer"
+    [ -n "$(measure "$answer" test $metric)" ] && [ -n "$(measure "$answer" valid $metric)" ] ||
+        fail "no $metric in: $answer"
 done
 
-"$bin/graphmill" export "$work/one" --what step --round 1 --output "$work/step.safetensors" >/dev/null
+"$bin/graphmill" export "$work/one" --what step --round 1 --output "$work/step.safetensors" \
+    >/dev/null
 python3 - "$source_folder/tests/pipeline" "$work" >"$work/said" 2>&1 <<'CHECK' || fail "$(tail -1 "$work/said")"
 import csv, sys
 sys.dont_write_bytecode = True
@@ -92,7 +96,8 @@ for r, (source, target) in ends.items():
 CHECK
 
 # Numbers, and a decoder with an embedding for each relation.
-answer=$(run numbers "$file" --set ingest.task=edge_regression --set checkpoint.metric=rmse --set train-step.class_weights=none \
+answer=$(run numbers "$file" --set ingest.task=edge_regression --set checkpoint.metric=rmse \
+    --set train-step.class_weights=none \
     --set train-step.decoder=distmult)
 awk -v a="$(measure "$answer" test rmse)" 'BEGIN { exit !(a > 0 && a < 2) }' || fail "rmse: $answer"
 answer=$(run classes "$file" --set train-step.decoder=distmult)
@@ -105,6 +110,7 @@ bad() { # PATTERN STATUS [settings]
     expect "$status" "$pattern" run bad "$file" "$@"
     [ ! -e "$work/bad/store/partition" ] || fail "$pattern: something was partitioned"
 }
-bad "the edges have no column 'stars', which ingest.edge_label names" 65 --set ingest.edge_label=stars
+bad "the edges have no column 'stars', which ingest.edge_label names" 65 \
+    --set ingest.edge_label=stars
 sed -i '7s/,[0-9],\([0-9]\)$/,-1,\1/' "$folder/edges.csv"
 bad 'edges.csv:7: the rating is -1: expected a class from 0 on, which each edge has' 65

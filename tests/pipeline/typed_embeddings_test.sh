@@ -55,9 +55,11 @@ for memory in 1G 4M; do
     done
 done
 replays one train-step --evaluation
-for part in 0 1 2; do replays one infer --layer 0 --part $part && replays one infer --layer 1 --part $part; done
+for part in 0 1 2; do replays one infer --layer 0 --part $part &&
+    replays one infer --layer 1 --part $part; done
 replays one infer
-expect 64 'no shard 9: there are shards 0 to 8' "$bin/graphmill" replay "$work/one" train-step --seal --part 9 --round $rounds
+expect 64 'no shard 9: there are shards 0 to 8' "$bin/graphmill" replay "$work/one" train-step \
+    --seal --part 9 --round $rounds
 "$bin/graphmill" verify "$work/one" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 
 # More epochs continue from the sibling's snapshot and manifests, with the results of a run from
@@ -68,7 +70,8 @@ run seven "$file" --set epochs=7 >/dev/null
 
 # Damaged or lost records are made again.
 store=$(echo "$work"/w2/store/run/*)
-for what in "embedding/*/shard/0000000007" "round/*/slot/*/gradient" "infer/*/00000/part/0000000000/shard_seal"; do
+for what in "embedding/*/shard/0000000007" "round/*/slot/*/gradient" \
+    "infer/*/00000/part/0000000000/shard_seal"; do
     damage "$(ls "$store"/$what.record | tail -1)"
     expect 65 'damaged' "$bin/graphmill" verify "$work/w2" --remove
     run w2 "$file" >/dev/null || fail "after damage of $what"
@@ -82,14 +85,18 @@ as_before w2 'after a seal was lost'
 
 # Other models, and embeddings next to features: all differ, and replay.
 seen=
-for settings in 'train-step.model=sage' 'train-step.model=hgt train-step.heads=2' 'aggregate.embedding_optimizer=adagrad' \
-    'aggregate.type_embedding_rate=venue: 0.1' 'train-step.type_embedding=venue: 5' 'ingest.missing_features=degree train-step.type_embedding=paper: 4;author: 8'; do
+for settings in 'train-step.model=sage' 'train-step.model=hgt train-step.heads=2' \
+    'aggregate.embedding_optimizer=adagrad' \
+    'aggregate.type_embedding_rate=venue: 0.1' 'train-step.type_embedding=venue: 5' \
+    'ingest.missing_features=degree train-step.type_embedding=paper: 4;author: 8'; do
     set=()
-    while read -r setting; do set+=(--set "$setting"); done < <(sed 's/ \([a-z-]*\.[a-z_]*=\)/\n\1/g' <<<"$settings")
+    while read -r setting; do set+=(--set "$setting"); done < \
+        <(sed 's/ \([a-z-]*\.[a-z_]*=\)/\n\1/g' <<<"$settings")
     hash=$(run kind "$file" "${set[@]}" | json weights_hash)
     [[ ${#hash} -eq 32 && " $seen " != *" $hash "* ]] || fail "$settings changed nothing"
     seen+=" $hash"
-    said=$("$bin/graphmill" replay "$work/kind" train-step --seal --part 1 2>&1) || fail "replay with $settings: $said"
+    said=$("$bin/graphmill" replay "$work/kind" train-step --seal --part 1 2>&1) ||
+        fail "replay with $settings: $said"
     [[ $said == *MATCH* ]] || fail "replay with $settings: $said"
     rm -rf "$work/kind"
 done
@@ -97,12 +104,16 @@ done
 # Impossible settings, before anything is partitioned.
 refused() { # status, pattern, setting
     expect "$1" "$2" "$bin/graphmill" run "$file" --directory "$work/refused" --set "$3"
-    [ -z "$(find "$work/refused" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $2"
+    [ -z "$(find "$work/refused" -path '*partition*' -name '*.record' 2>/dev/null)" ] ||
+        fail "it was partitioned: $2"
     rm -rf "$work/refused"
 }
-refused 65 'nodes of type author have no features, and none are learnt for them' train-step.embedding=0
-refused 65 'nodes of type venue have no features, and none are learnt for them' 'train-step.type_embedding=venue: 0'
-refused 78 "expected a node type of the graph, such as author, found 'journal'" 'train-step.type_embedding=journal: 4'
+refused 65 'nodes of type author have no features, and none are learnt for them' \
+    train-step.embedding=0
+refused 65 'nodes of type venue have no features, and none are learnt for them' \
+    'train-step.type_embedding=venue: 0'
+refused 78 "expected a node type of the graph, such as author, found 'journal'" \
+    'train-step.type_embedding=journal: 4'
 refused 78 "found 'author: parts'" 'aggregate.type_embedding_policy=author: parts'
 refused 78 "found 'author: fast'" 'aggregate.type_embedding_rate=author: fast'
 refused 78 "found 'journal'" 'aggregate.type_embedding_rate=journal: 0.1'

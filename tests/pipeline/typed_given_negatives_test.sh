@@ -29,7 +29,8 @@ MAKE
 
 file=$work/given.yaml
 {
-    papers_pipeline "$folder" 3 3 'missing_features: random' 'random_dim: 8' 'task: link_prediction' 'edge_split: given' \
+    papers_pipeline "$folder" 3 3 'missing_features: random' 'random_dim: 8' \
+        'task: link_prediction' 'edge_split: given' \
         'valid_edges: valid.csv' 'test_edges: test.csv' 'train_negatives: train_negatives.csv' \
         'valid_negatives: valid_negatives.csv' 'test_negatives: test_negatives.csv'
     cat <<'YAML'
@@ -68,7 +69,8 @@ done
 
 # Computes the rank of each line again, among the nodes of its line except the end itself; and
 # checks mini-batches.
-"$bin/graphmill" export "$work/one" --what step --round 2 --output "$work/step.safetensors" >/dev/null
+"$bin/graphmill" export "$work/one" --what step --round 2 --output "$work/step.safetensors" \
+    >/dev/null
 python3 - "$source_folder/tests/pipeline" "$work" >"$work/said" 2>&1 <<'CHECK' || fail "$(tail -1 "$work/said")"
 import csv, sys
 sys.dont_write_bytecode = True

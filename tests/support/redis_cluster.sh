@@ -18,13 +18,17 @@ cluster_start() {
         for ((i = 0; i < count; i++)); do
             cluster_ports+=($((port + i)))
             # shellcheck disable=SC2086 # one option or two
-            redis-server $listen $((port + i)) --bind 127.0.0.1 --cluster-enabled yes --cluster-config-file "nodes-$((port + i)).conf" \
-                --cluster-node-timeout 1000 --cluster-replica-validity-factor 0 --repl-diskless-sync-delay 0 --save '' --appendonly no \
+            redis-server $listen $((port + i)) --bind 127.0.0.1 --cluster-enabled yes \
+                --cluster-config-file "nodes-$((port + i)).conf" \
+                --cluster-node-timeout 1000 --cluster-replica-validity-factor 0 \
+                --repl-diskless-sync-delay 0 --save '' --appendonly no \
                 --dir "$work" "$@" >"$work/redis-$((port + i)).txt" 2>&1 &
             cluster_pids+=($!)
             started+=($!)
         done
-        cluster_all_answer && redis-cli "${cluster_login[@]}" --cluster create "${cluster_ports[@]/#/127.0.0.1:}" "${creates[@]}" --cluster-yes >"$work/create.txt" 2>&1 &&
+        cluster_all_answer && redis-cli "${cluster_login[@]}" --cluster create \
+            "${cluster_ports[@]/#/127.0.0.1:}" "${creates[@]}" --cluster-yes >"$work/create.txt" \
+            2>&1 &&
             cluster_is_whole $count && return
         kill "${cluster_pids[@]}" 2>/dev/null || true
         rm -f "$work"/nodes-*.conf
@@ -37,7 +41,8 @@ cluster_all_answer() {
     for i in "${!cluster_ports[@]}"; do
         for try in $(seq 100); do
             kill -0 "${cluster_pids[i]}" 2>/dev/null || return 1
-            [ "$(redis-cli "${cluster_login[@]}" -p "${cluster_ports[i]}" ping 2>/dev/null)" != PONG ] || break
+            [ "$(redis-cli "${cluster_login[@]}" -p "${cluster_ports[i]}" ping 2>/dev/null)" != \
+                PONG ] || break
             [ "$try" -lt 100 ] || return 1
             sleep 0.1
         done
@@ -51,8 +56,10 @@ cluster_is_whole() {
     for port in "${cluster_ports[@]}"; do
         for try in $(seq 200); do
             local said
-            said=$(redis-cli "${cluster_login[@]}" -p "$port" cluster info; redis-cli "${cluster_login[@]}" -p "$port" info replication)
-            [[ $said != *cluster_state:ok* || $said != *cluster_known_nodes:$1* || ($said == *role:slave* && $said != *master_link_status:up*) ]] || break
+            said=$(redis-cli "${cluster_login[@]}" -p "$port" cluster info; redis-cli \
+                "${cluster_login[@]}" -p "$port" info replication)
+            [[ $said != *cluster_state:ok* || $said != *cluster_known_nodes:$1* ||
+                ($said == *role:slave* && $said != *master_link_status:up*) ]] || break
             [ "$try" -lt 200 ] || return 1
             sleep 0.1
         done
@@ -60,7 +67,8 @@ cluster_is_whole() {
 }
 
 # Prints its address: cluster_uri PREFIX
-cluster_uri() { echo "redis+cluster://127.0.0.1:${cluster_ports[0]},127.0.0.1:${cluster_ports[1]}/$1"; }
+cluster_uri() \
+    { echo "redis+cluster://127.0.0.1:${cluster_ports[0]},127.0.0.1:${cluster_ports[1]}/$1"; }
 
 # Kills the server with that number, like a lost machine.
 cluster_kill() { kill -KILL "${cluster_pids[$1]}"; wait "${cluster_pids[$1]}" 2>/dev/null || true; }
@@ -69,7 +77,8 @@ cluster_kill() { kill -KILL "${cluster_pids[$1]}"; wait "${cluster_pids[$1]}" 2>
 cluster_keys() {
     local port sum=0
     for port in "${cluster_ports[@]}"; do
-        [[ $(redis-cli "${cluster_login[@]}" -p "$port" role 2>/dev/null | head -1) != master ]] || sum=$((sum + $(redis-cli "${cluster_login[@]}" -p "$port" dbsize)))
+        [[ $(redis-cli "${cluster_login[@]}" -p "$port" role 2>/dev/null | head -1) != master ]] ||
+            sum=$((sum + $(redis-cli "${cluster_login[@]}" -p "$port" dbsize)))
     done
     echo $sum
 }
@@ -80,6 +89,7 @@ cluster_move() {
     local from to
     from=$(redis-cli "${cluster_login[@]}" -p "${cluster_ports[0]}" cluster myid)
     to=$(redis-cli "${cluster_login[@]}" -p "${cluster_ports[1]}" cluster myid)
-    redis-cli "${cluster_login[@]}" --cluster reshard "127.0.0.1:${cluster_ports[0]}" --cluster-from "$from" --cluster-to "$to" --cluster-slots "$1" --cluster-yes \
+    redis-cli "${cluster_login[@]}" --cluster reshard "127.0.0.1:${cluster_ports[0]}" \
+        --cluster-from "$from" --cluster-to "$to" --cluster-slots "$1" --cluster-yes \
         >"$work/reshard.txt" 2>&1
 }

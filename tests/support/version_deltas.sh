@@ -7,7 +7,8 @@
 
 # update RUN VERSION [options]
 update() {
-    "$bin/graphmill" update g.yaml --directory "$work/$1" --quiet --add-nodes u"$2"/nodes --features u"$2"/rows --add-edges u"$2"/edges \
+    "$bin/graphmill" update g.yaml --directory "$work/$1" --quiet --add-nodes u"$2"/nodes \
+        --features u"$2"/rows --add-edges u"$2"/edges \
         --remove-edges u"$2"/old_edges --remove-nodes u"$2"/old_nodes "${@:3}" >/dev/null
 }
 partitions() { ls "$work/$1/store/partition"; }
@@ -30,15 +31,20 @@ compare_versions() {
         update whole "$v"
         hash=$(run deltas g.yaml | json weights_hash)
         found=$(run whole g.yaml --set partition.compact=0 | json weights_hash)
-        [ -n "$hash" ] && [ "$hash" = "$found" ] || fail "version $v: weights $hash, over parts written whole $found"
-        [ "$(cat "$work/deltas/metrics.jsonl")" = "$(cat "$work/whole/metrics.jsonl")" ] || fail "version $v: other metrics"
+        [ -n "$hash" ] && [ "$hash" = "$found" ] ||
+            fail "version $v: weights $hash, over parts written whole $found"
+        [ "$(cat "$work/deltas/metrics.jsonl")" = "$(cat "$work/whole/metrics.jsonl")" ] ||
+            fail "version $v: other metrics"
         for file in "$@"; do
-            cmp "$work/whole/outputs/$file" "$work/deltas/outputs/$file" || fail "version $v: another $file"
+            cmp "$work/whole/outputs/$file" "$work/deltas/outputs/$file" ||
+                fail "version $v: another $file"
         done
-        [ "$(deltas deltas)/$(deltas whole)" = "$v/0" ] || fail "version $v: $(deltas deltas) deltas, and $(deltas whole)"
+        [ "$(deltas deltas)/$(deltas whole)" = "$v/0" ] ||
+            fail "version $v: $(deltas deltas) deltas, and $(deltas whole)"
     done
     newest=$(basename "$(ls -dt "$parts"/*/book.record | sed -n '1s:/book.record::p')")
-    [ "$(run deltas-3 g.yaml --workers 3 --store "dir:$work/deltas/store" | json weights_hash)" = "$hash" ] || fail '3 workers: other weights'
+    [ "$(run deltas-3 g.yaml --workers 3 --store "dir:$work/deltas/store" | json weights_hash)" = \
+        "$hash" ] || fail '3 workers: other weights'
     rm -r "$work/deltas-3"
     for stage in partition sample train-step infer; do replays deltas $stage; done
     verified 'the newest version'
@@ -47,14 +53,16 @@ compare_versions() {
 # Removes the earlier runs and their parts, except those that the newest is a delta of.
 collect_versions() {
     "$bin/graphmill" gc "$work/deltas" --grace 0 >gc.txt
-    [ "$(partitions deltas | sort)" = "$(printf '%s\n' "$base" "$newest" | sort)" ] || fail "gc left $(partitions deltas), took $(cat gc.txt)"
+    [ "$(partitions deltas | sort)" = "$(printf '%s\n' "$base" "$newest" | sort)" ] ||
+        fail "gc left $(partitions deltas), took $(cat gc.txt)"
     verified gc
 }
 
 # Checks that recent damage, also of the base, is named and repaired: mended WHAT PATTERN
 mended() {
     expect 65 "$2" "$bin/graphmill" verify "$work/deltas" --remove
-    grep -q "partition=.*$base" "$work/stdout" || fail "verify does not name the base: $(tail -1 "$work/stdout")"
+    grep -q "partition=.*$base" "$work/stdout" ||
+        fail "verify does not name the base: $(tail -1 "$work/stdout")"
     [ "$(run deltas g.yaml | json weights_hash)" = "$hash" ] || fail "$1: other weights"
     verified "$1"
     [ "$(deltas deltas)" = 1 ] || fail "$1: not a delta any more"
@@ -83,7 +91,9 @@ kill_partitions() {
     for pause in "$@"; do
         rm -rf "$work/killed" && cp -r "$work/fresh" "$work/killed"
         for v in $(seq "$count"); do update killed "$v"; done
-        timeout -s KILL "$pause" "$bin/graphmill-partition" --store "$work/killed/store" --pipeline g.yaml >/dev/null 2>&1 || true
-        [ "$(run killed g.yaml | json weights_hash)/$(deltas killed)" = "$hash/1" ] || fail "killed after $pause s: other weights"
+        timeout -s KILL "$pause" "$bin/graphmill-partition" --store "$work/killed/store" \
+            --pipeline g.yaml >/dev/null 2>&1 || true
+        [ "$(run killed g.yaml | json weights_hash)/$(deltas killed)" = "$hash/1" ] ||
+            fail "killed after $pause s: other weights"
     done
 }
