@@ -36,8 +36,10 @@ struct doctor_options {
 /* clang-format off */
 #define AT(field) offsetof(struct doctor_options, field)
 static const struct option_spec option_table[] = {
-    {"directory", OPTION_TEXT, AT(directory), ".", 0, 0, "FOLDER", "where runs would lie: its file system is looked at"},
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "also try a store end to end (" STORE_ADDRESSES "); what lies there stays"},
+    {"directory", OPTION_TEXT, AT(directory), ".", 0, 0, "FOLDER",
+     "folder for runs: its file system is examined"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "also test a store end to end (" STORE_ADDRESSES "); its contents stay"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };

@@ -28,7 +28,7 @@ struct fetch_options {
 #define AT(field) offsetof(struct fetch_options, field)
 static const struct option_spec option_table[] = {
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "the store that holds the run"},
-    {"quiet", OPTION_FLAG, AT(quiet), NULL, 0, 0, NULL, "do not print how good the run is"},
+    {"quiet", OPTION_FLAG, AT(quiet), NULL, 0, 0, NULL, "do not print the run's scores"},
     {.name = NULL},
 };
 /* clang-format on */

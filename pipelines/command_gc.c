@@ -35,11 +35,14 @@ struct gc_options {
 /* clang-format off */
 #define AT(field) offsetof(struct gc_options, field)
 static const struct option_spec option_table[] = {
-    {"keep", OPTION_INT, AT(keep), "1", 0, 1000000, "N", "so many runs stay, the newest"},
-    {"grace", OPTION_TEXT, AT(grace), "1d", 0, 0, "DURATION", "what is younger stays, such as 30m, 12h or 1d: a run of another folder may be making it; 0: no other works on the store"},
-    {"run", OPTION_LIST, AT(runs), NULL, 0, 0, "ID", "take this run away, and no other; may be repeated"},
-    {"unfinished", OPTION_FLAG, AT(unfinished), NULL, 0, 0, NULL, "take away runs that are not finished, too"},
-    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "say what would go, and change nothing"},
+    {"keep", OPTION_INT, AT(keep), "1", 0, 1000000, "N", "number of newest runs that stay"},
+    {"grace", OPTION_TEXT, AT(grace), "1d", 0, 0, "DURATION",
+     "keep everything younger, such as 30m, 12h or 1d, because a run of another folder may be "
+     "making it; 0: nobody else uses the store"},
+    {"run", OPTION_LIST, AT(runs), NULL, 0, 0, "ID", "remove only this run; may be repeated"},
+    {"unfinished", OPTION_FLAG, AT(unfinished), NULL, 0, 0, NULL, "remove unfinished runs, too"},
+    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL,
+     "print what would be removed, and change nothing"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };

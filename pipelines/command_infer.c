@@ -43,10 +43,14 @@ struct infer_options {
 #define AT(field) offsetof(struct infer_options, field)
 #define AT_RUN(field) offsetof(struct infer_options, run.field)
 static const struct option_spec option_table[] = {
-    {"on", OPTION_TEXT, AT(on), NULL, 0, 0, "DATASET", "the graph: a pipeline file, of which ingest, partition and infer count, or a folder as `format: folder` has it"},
-    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE", "a file with an id a line: infer those nodes alone, from their neighbourhood"},
+    {"on", OPTION_TEXT, AT(on), NULL, 0, 0, "DATASET",
+     "the graph: a pipeline file, whose sections ingest, partition and infer are used, or a folder "
+     "of `format: folder`"},
+    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE",
+     "file with one id on each line: infer only those nodes, from their neighbourhood"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
-    {"run", OPTION_TEXT, AT(model_run), NULL, 0, 0, "ID", "which run of MODEL, when its folder has several (default: the newest)"},
+    {"run", OPTION_TEXT, AT(model_run), NULL, 0, 0, "ID",
+     "which run of MODEL, when its folder has several (default: the newest)"},
     PIPELINE_OPTIONS(AT_RUN)
     {.name = NULL},
 };

@@ -22,7 +22,7 @@ struct list_options {
 /* clang-format off */
 #define AT(field) offsetof(struct list_options, field)
 static const struct option_spec option_table[] = {
-    {"all", OPTION_FLAG, AT(all), NULL, 0, 0, NULL, "also the partitions and datasets that they stand on"},
+    {"all", OPTION_FLAG, AT(all), NULL, 0, 0, NULL, "also list their partitions and datasets"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };

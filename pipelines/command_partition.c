@@ -31,8 +31,10 @@ struct partition_options {
 #define AT(field) offsetof(struct partition_options, field)
 #define AT_RUN(field) offsetof(struct partition_options, run.field)
 static const struct option_spec option_table[] = {
-    {"compare", OPTION_FLAG, AT(compare), NULL, 0, 0, NULL, "try methods and print what each comes to, instead of partitioning"},
-    {"methods", OPTION_TEXT, AT(methods), NULL, 0, 0, "LIST", "which ones: names of partition.method with commas between (default: all but file and auto)"},
+    {"compare", OPTION_FLAG, AT(compare), NULL, 0, 0, NULL,
+     "try methods and print the results of each, instead of partitioning"},
+    {"methods", OPTION_TEXT, AT(methods), NULL, 0, 0, "LIST",
+     "methods to try, separated by commas (default: all but file and auto)"},
     PIPELINE_OPTIONS(AT_RUN)
     {.name = NULL},
 };

@@ -32,18 +32,26 @@ struct predict_options {
 /* clang-format off */
 #define AT(field) offsetof(struct predict_options, field)
 static const struct option_spec option_table[] = {
-    {"pairs", OPTION_TEXT, AT(pairs), NULL, 0, 0, "FILE", "score the pairs of a file with a line `source,target` each (`source,target,type` where edges have types)"},
+    {"pairs", OPTION_TEXT, AT(pairs), NULL, 0, 0, "FILE",
+     "score the pairs of a file with a line `source,target` each (`source,target,type` if edges "
+     "have types)"},
     {"node", OPTION_TEXT, AT(node), NULL, 0, 0, "ID", "find the best partners of a node"},
-    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE", "the same of the nodes of a file with a line `id` each (`id,type` where edges have types)"},
-    {"best", OPTION_INT, AT(best), "10", 1, 1000000, "K", "how many partners"},
-    {"end", OPTION_TEXT, AT(end), "target", 0, 0, "END", "what the partners are: target or source"},
+    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE",
+     "find those of the nodes of a file with a line `id` each (`id,type` if edges have types)"},
+    {"best", OPTION_INT, AT(best), "10", 1, 1000000, "K", "number of partners"},
+    {"end", OPTION_TEXT, AT(end), "target", 0, 0, "END",
+     "which end the partners are: target or source"},
     {"type", OPTION_INT, AT(type), "0", 0, UINT16_MAX, "T", "--node: the type of the edges"},
-    {"new", OPTION_FLAG, AT(new_only), NULL, 0, 0, NULL, "leave out partners that make an edge of the graph, of any split"},
+    {"new", OPTION_FLAG, AT(new_only), NULL, 0, 0, NULL,
+     "leave out partners that are linked in the graph already, in any split"},
     {"output", OPTION_TEXT, AT(output), "/dev/stdout", 0, 0, "FILE", "where to write the table"},
-    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there, whoever made it"},
-    {"memory", OPTION_BYTES, AT(memory_bytes), NULL, 0, 0, "BYTES", "budget (default: a quarter of the machine's)"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL,
+     "replace an existing file, whoever made it"},
+    {"memory", OPTION_BYTES, AT(memory_bytes), NULL, 0, 0, "BYTES",
+     "budget (default: a quarter of the machine's)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads (0: as many as processors)"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the folder has several (default: the newest)"},
     {.name = NULL},
 };
 /* clang-format on */

@@ -30,18 +30,32 @@ enum { NOT_GIVEN = -1 };
 /* clang-format off */
 #define AT(field) offsetof(struct replay_options, field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"round", OPTION_INT, AT(round), NULL, 0, INT64_MAX / 2, "R", "sample, train-step, aggregate: the round; checkpoint, --evaluation, --seal: the weights' version (default: the newest that is stored)"},
-    {"slot", OPTION_INT, AT(slot), NULL, 0, INT32_MAX, "K", "sample, train-step: the slot (default: 0)"},
-    {"pass", OPTION_INT, AT(pass), NULL, 0, 1000, "N", "train-step: with train-step.pipeline: layers a layer of that slot's step, forward or backward, from 1 on; without, the gradient"},
-    {"evaluation", OPTION_FLAG, AT(evaluation), NULL, 0, 0, NULL, "sample, train-step: the validation batch or result of that slot"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "instead of RUN: the store that has the run"},
+    {"round", OPTION_INT, AT(round), NULL, 0, INT64_MAX / 2, "R",
+     "sample, train-step, aggregate: the round; checkpoint, --evaluation, --seal: the weights' "
+     "version (default: the newest that is stored)"},
+    {"slot", OPTION_INT, AT(slot), NULL, 0, INT32_MAX, "K",
+     "sample, train-step: the slot (default: 0)"},
+    {"pass", OPTION_INT, AT(pass), NULL, 0, 1000, "N",
+     "train-step: with train-step.pipeline: layers, a pass of that slot's step, forward or "
+     "backward, from 1; without it, the gradient"},
+    {"evaluation", OPTION_FLAG, AT(evaluation), NULL, 0, 0, NULL,
+     "sample, train-step: the validation batch or result of that slot"},
     {"walks", OPTION_FLAG, AT(walks), NULL, 0, 0, NULL, "sample: the counts of GraphSAINT's walks"},
     {"initial", OPTION_FLAG, AT(initial), NULL, 0, 0, NULL, "aggregate: the first weights"},
-    {"sum", OPTION_INT, AT(sum), NULL, 0, INT32_MAX, "N", "aggregate: a sum of gradients: with aggregate.ranges one for each range, from 0 on; with aggregate.fan_in level after level"},
-    {"seal", OPTION_FLAG, AT(seal), NULL, 0, 0, NULL, "train-step: the embeddings of a shard in a version of the weights (--round) of which there is a snapshot"},
-    {"layer", OPTION_INT, AT(layer), NULL, 0, 1000, "L", "infer: the layer, from 1, with embeddings from 0 (default: the outputs)"},
-    {"part", OPTION_INT, AT(part), NULL, 0, INT32_MAX, "P", "infer: the part; --seal: the shard (default: 0)"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"sum", OPTION_INT, AT(sum), NULL, 0, INT32_MAX, "N",
+     "aggregate: a sum of gradients: with aggregate.ranges one for each range, from 0 on; with "
+     "aggregate.fan_in level after level"},
+    {"seal", OPTION_FLAG, AT(seal), NULL, 0, 0, NULL,
+     "train-step: the embeddings of a shard in a version of the weights (--round) of which there "
+     "is a snapshot"},
+    {"layer", OPTION_INT, AT(layer), NULL, 0, 1000, "L",
+     "infer: the layer, from 1, with embeddings from 0 (default: the outputs)"},
+    {"part", OPTION_INT, AT(part), NULL, 0, INT32_MAX, "P",
+     "infer: the part; --seal: the shard (default: 0)"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the folder has several (default: the newest)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one a core"},
     {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},

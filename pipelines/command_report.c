@@ -23,11 +23,17 @@ struct report_options {
 /* clang-format off */
 #define AT(field) offsetof(struct report_options, field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write (default: report.html in the folder of the run; of a store report.html here; of several comparison.html here)"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the one folder has several (default: the newest)"},
-    {"classes", OPTION_FLAG, AT(classes), NULL, 0, 0, NULL, "print the scores of each class instead, the worst F1 first"},
-    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there and is no report"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "instead of RUN: the store that has the run"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE",
+     "file to write (default: report.html in the folder of the run; for a store report.html here; "
+     "for several runs comparison.html here)"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the one folder has several (default: the newest)"},
+    {"classes", OPTION_FLAG, AT(classes), NULL, 0, 0, NULL,
+     "print the scores of each class instead, the worst F1 first"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL,
+     "replace an existing file that is not a report"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };

@@ -27,8 +27,10 @@ struct scale_options {
 /* clang-format off */
 #define AT(field) offsetof(struct scale_options, field)
 static const struct option_spec option_table[] = {
-    {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "FORM", "of a run on Kubernetes: jobs (RUN is the name that graphmill render gave it) or base (k8s/base, without RUN); prints what patches it"},
-    {"namespace", OPTION_TEXT, AT(namespace), "graphmill", 0, 0, "NAME", "where that run is"},
+    {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "FORM",
+     "for a run on Kubernetes: jobs (RUN is its name from graphmill render) or base (k8s/base, "
+     "without RUN); prints the patch"},
+    {"namespace", OPTION_TEXT, AT(namespace), "graphmill", 0, 0, "NAME", "namespace of that run"},
     {.name = NULL},
 };
 /* clang-format on */

@@ -27,11 +27,17 @@ struct status_options {
 /* clang-format off */
 #define AT(field) offsetof(struct status_options, field)
 static const struct option_spec option_table[] = {
-    {"watch", OPTION_FLAG, AT(watch), NULL, 0, 0, NULL, "print again every second until the run is finished or has failed"},
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder, or the one that it was started with)"},
-    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"watch", OPTION_FLAG, AT(watch), NULL, 0, 0, NULL,
+     "print again every second until the run is finished or has failed"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "instead of RUN: the store that has the run"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL",
+     "the run's Redis (default: the private one of its folder, or the one that it was started "
+     "with)"},
+    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE",
+     "file with its password"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the folder has several (default: the newest)"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };

@@ -28,10 +28,14 @@ struct verify_options {
 /* clang-format off */
 #define AT(field) offsetof(struct verify_options, field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "one run, with the partition and dataset it stands on (default: all of the store)"},
-    {"list", OPTION_FLAG, AT(list), NULL, 0, 0, NULL, "print the manifest: each record with its kind, size and content hash"},
-    {"remove", OPTION_FLAG, AT(remove), NULL, 0, 0, NULL, "remove what is damaged, so that graphmill run makes it again, and what is missing"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "instead of RUN: the store that has the run"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "one run, with its partition and dataset (default: the whole store)"},
+    {"list", OPTION_FLAG, AT(list), NULL, 0, 0, NULL,
+     "print the manifest: each record with its kind, size and content hash"},
+    {"remove", OPTION_FLAG, AT(remove), NULL, 0, 0, NULL,
+     "remove damaged records, so that graphmill run makes them and missing ones again"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };

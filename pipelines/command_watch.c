@@ -32,9 +32,12 @@ struct watch_options {
 #define AT(field) offsetof(struct watch_options, field)
 #define AT_RUN(field) offsetof(struct watch_options, run.field)
 static const struct option_spec option_table[] = {
-    {"once", OPTION_FLAG, AT(once), NULL, 0, 0, NULL, "end when no update is left, with status 65 if one was refused"},
-    {"every", OPTION_INT, AT(every), "2", 1, 86400, "SECONDS", "look for updates so often"},
-    {"warm", OPTION_LIST, AT(warm), NULL, 0, 0, "KEY=VALUE", "change one setting for training after an update alone, such as epochs=3; may be repeated"},
+    {"once", OPTION_FLAG, AT(once), NULL, 0, 0, NULL,
+     "end when no update is left, with status 65 if one was refused"},
+    {"every", OPTION_INT, AT(every), "2", 1, 86400, "SECONDS",
+     "interval between looks for updates"},
+    {"warm", OPTION_LIST, AT(warm), NULL, 0, 0, "KEY=VALUE",
+     "change one setting only for training after an update, such as epochs=3; may be repeated"},
     PIPELINE_OPTIONS(AT_RUN)
     {.name = NULL},
 };

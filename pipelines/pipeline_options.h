@@ -35,19 +35,32 @@ struct pipeline_options {
 /* Rows of an option table: the options of all commands that run something. PLACE(field) is the
  * offset of the field. */
 #define PIPELINE_OPTIONS(PLACE) \
-    {"directory", OPTION_TEXT, PLACE(directory), NULL, 0, 0, "FOLDER", "folder of the run (default: runs/<name>)"}, \
-    {"store", OPTION_TEXT, PLACE(store), NULL, 0, 0, "URI", "keep all records there (" STORE_ADDRESSES ") instead of in the folder, which remembers it"}, \
-    {"set", OPTION_LIST, PLACE(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"}, \
-    {"workers", OPTION_INT_OR_AUTO, PLACE(workers), "1", 1, WORKERS_MAX, "N", "worker processes of each stage; auto: of graphmill run, one more as long as each brings 5 % more rounds a second, and fewer when they do not"}, \
-    {"threads", OPTION_INT, PLACE(threads), "0", 0, 1024, "N", "threads of a stage's workers together; 0: one a core"}, \
-    {"memory", OPTION_BYTES, PLACE(memory), NULL, 0, 0, "SIZE", "memory budget of all processes of the run together, which divide it (default: four fifths of what the machine or container has; ingest and partition alone: half)"}, \
-    {"redis", OPTION_TEXT, PLACE(redis), NULL, 0, 0, "URL", "use this Redis instead of a private one"}, \
-    {"redis-password-file", OPTION_TEXT, PLACE(redis_password_file), NULL, 0, 0, "FILE", "file with its password"}, \
-    {"lease", OPTION_INT, PLACE(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"}, \
+    {"directory", OPTION_TEXT, PLACE(directory), NULL, 0, 0, "FOLDER", \
+     "folder of the run (default: runs/<name>)"}, \
+    {"store", OPTION_TEXT, PLACE(store), NULL, 0, 0, "URI", \
+     "keep all records there (" STORE_ADDRESSES ") instead of in the folder, which remembers it"}, \
+    {"set", OPTION_LIST, PLACE(set), NULL, 0, 0, "KEY=VALUE", \
+     "change one setting of the pipeline file; may be repeated"}, \
+    {"workers", OPTION_INT_OR_AUTO, PLACE(workers), "1", 1, WORKERS_MAX, "N", \
+     "worker processes of each stage; auto (graphmill run): add workers as long as each brings 5 " \
+     "% more rounds a second"}, \
+    {"threads", OPTION_INT, PLACE(threads), "0", 0, 1024, "N", \
+     "threads of a stage's workers together; 0: one for each core"}, \
+    {"memory", OPTION_BYTES, PLACE(memory), NULL, 0, 0, "SIZE", \
+     "memory budget of all processes of the run together (default: four fifths of the memory of " \
+     "the machine or container; ingest and partition alone: half)"}, \
+    {"redis", OPTION_TEXT, PLACE(redis), NULL, 0, 0, "URL", \
+     "use this Redis instead of a private one"}, \
+    {"redis-password-file", OPTION_TEXT, PLACE(redis_password_file), NULL, 0, 0, "FILE", \
+     "file with its password"}, \
+    {"lease", OPTION_INT, PLACE(lease), "10000", 100, 86400000, "MS", \
+     "a silent worker loses its unit after so many milliseconds"}, \
     {"json", OPTION_FLAG, PLACE(json), NULL, 0, 0, NULL, "print the answer as JSON"}, \
-    {"dry-run", OPTION_FLAG, PLACE(dry_run), NULL, 0, 0, NULL, "say what would run and why, and change nothing"}, \
+    {"dry-run", OPTION_FLAG, PLACE(dry_run), NULL, 0, 0, NULL, \
+     "print what would run and why, and change nothing"}, \
     {"quiet", OPTION_FLAG, PLACE(quiet), NULL, 0, 0, NULL, "no progress on stderr"}, \
-    {"debug", OPTION_FLAG, PLACE(debug), NULL, 0, 0, NULL, "in the logs of the stages everything, and behind an error the line of the source that met it"},
+    {"debug", OPTION_FLAG, PLACE(debug), NULL, 0, 0, NULL, \
+     "log everything, and add to an error the source line that reported it"},
 /* clang-format on */
 
 /* Parses argv, then loads and checks the pipeline file. *shown: help was asked for and printed. */
