@@ -47,14 +47,15 @@ enum error_code child_program(const char *stage, char path[FILE_PATH_SIZE], stru
                      path);
 }
 
-/* Still with the stop signals held back, as the caller did. */
+/* Becomes the stage program in the new child. The stop signals are still blocked, as in the
+ * caller. */
 static _Noreturn void become(const struct child_command *command, const char *log_path,
                              int stdout_fd, pid_t parent)
 {
     char *argument[CHILD_ARGUMENT_MAX + 1];
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(EX_TEMPFAIL); /* it died before the line above */
+        _exit(EX_TEMPFAIL); /* the driver ended before the prctl() above */
     (void)signal(SIGPIPE, SIG_DFL);
     if (log_path) {
         const int fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -63,8 +64,9 @@ static _Noreturn void become(const struct child_command *command, const char *lo
     }
     if (stdout_fd >= 0)
         (void)dup2(stdout_fd, STDOUT_FILENO);
-    /* A product has one thread here, but OpenBLAS starts one a core when it is loaded, and they spin for a
-     * while: with seven programs starting at once that is felt. */
+    /* Each product uses one thread here, but OpenBLAS starts one thread for each core when it is
+     * loaded, and they spin for a while. Seven programs that start at once would slow each other
+     * down. */
     (void)setenv("OPENBLAS_NUM_THREADS", "1", 1);
     memcpy(argument, command->argument, sizeof argument);
     (void)execvp(argument[0], argument);
@@ -109,7 +111,8 @@ void child_status_text(int status, char text[CHILD_TEXT_SIZE])
 
 enum { LOOK_MS = 100 };
 
-/* Passes a request to stop on to the child; *asked_ms is when that was done first. */
+/* Passes a stop signal on to the child; *asked_ms is the time of the first one. After CHILD_STOP_MS
+ * it kills the child. */
 static void pass_stop_on(pid_t pid, int64_t *asked_ms)
 {
     if (!stop_signal_seen())
@@ -119,7 +122,8 @@ static void pass_stop_on(pid_t pid, int64_t *asked_ms)
     (void)kill(pid, clock_ms() - *asked_ms > CHILD_STOP_MS ? SIGKILL : SIGTERM);
 }
 
-/* Waits until `fd` can be read. Not by an interrupted call alone: the signal may have come just before. */
+/* Waits until `fd` can be read. It polls with a timeout, because a stop signal that arrives just
+ * before poll() does not interrupt it. */
 static void wait_readable(int fd, pid_t pid, int64_t *asked_ms, struct log_relay *relay)
 {
     struct pollfd entry = {.fd = fd, .events = POLLIN};
@@ -130,7 +134,8 @@ static void wait_readable(int fd, pid_t pid, int64_t *asked_ms, struct log_relay
     }
 }
 
-/* Reads all of the pipe, keeps the first line. */
+/* Reads the pipe to its end, and keeps the first line. The rest is read too, so that the child
+ * never blocks on a full pipe. */
 static void read_first_line(int fd, pid_t pid, struct log_relay *relay, char line[CHILD_TEXT_SIZE])
 {
     char buffer[1024];
@@ -208,7 +213,7 @@ uint64_t child_log_end(const char *log_path)
 
 enum { TAIL_SIZE = 16 << 10 };
 
-/* The end of the log, at most TAIL_SIZE of it. */
+/* Reads the end of the log, at most TAIL_SIZE bytes. */
 static void read_tail(const char *path, uint64_t from, char tail[TAIL_SIZE + 1])
 {
     const uint64_t end = child_log_end(path);

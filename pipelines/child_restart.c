@@ -6,7 +6,7 @@
 #include <sysexits.h>
 
 struct restart_rule {
-    int times; /* in a row */
+    int times; /* limit of restarts in a row */
     int at_once;
     int64_t pause_ms, pause_ms_max;
 };

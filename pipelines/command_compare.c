@@ -1,5 +1,6 @@
 /*
- * compare - two runs or more beside each other in the terminal: scores, weights, what their settings differ in, time.
+ * compare - shows two or more runs next to each other in the terminal: scores, weights, differing
+ * settings, time.
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -33,7 +34,7 @@ enum {
 static const char *const split_name[] = {"test", "valid", "train"};
 enum { SPLITS = sizeof split_name / sizeof *split_name };
 
-/* What the settings of a run are beside those of the first; "" for the same. */
+/* Writes the settings in which run i differs from the first run; "" if there are none. */
 static void changes_of(struct report_run *const *run, int i, char text[SETTING_CHANGES_SIZE])
 {
     if (!pipeline_settings_changes(&run[0]->folder.run.settings, &run[i]->folder.run.settings,

@@ -1,5 +1,6 @@
 /*
- * doctor - what this machine has, what graphmill chose, and what would stop it from working here.
+ * doctor - shows what this machine has, what graphmill chose, and what would prevent it from
+ * working here.
  */
 #include "common/base/clock.h"
 #include "common/base/cpu_level.h"
@@ -35,8 +36,10 @@ struct doctor_options {
 /* clang-format off */
 #define AT(field) offsetof(struct doctor_options, field)
 static const struct option_spec option_table[] = {
-    {"directory", OPTION_TEXT, AT(directory), ".", 0, 0, "FOLDER", "where runs would lie: its file system is looked at"},
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "also try a store end to end (" STORE_ADDRESSES "); what lies there stays"},
+    {"directory", OPTION_TEXT, AT(directory), ".", 0, 0, "FOLDER",
+     "folder for runs: its file system is examined"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "also test a store end to end (" STORE_ADDRESSES "); its contents stay"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -86,7 +89,7 @@ static const char *yes_or_no(bool value)
     return value ? "yes" : "no";
 }
 
-/* Who chose the processor type that the products are made for. */
+/* Returns who chose the processor type that the matrix products are made for. */
 static const char *chosen_by(const struct processor *processor)
 {
     const char *why = NULL, *rule = core_type_rule(processor, &why);
@@ -124,7 +127,8 @@ static void look_at_processor(struct findings *f)
     tell(f, true, "bits depend on", environment);
 }
 
-/* Does the choice hold here? Slower by a little is within what such short measurements tell. */
+/* Checks that the chosen type is the fastest here. A small difference is within the error of such
+ * short measurements. */
 static void look_at_product_rates(struct findings *f)
 {
     static const double enough = 0.97;
@@ -163,7 +167,8 @@ static void look_at_programs(struct findings *f)
         tell(f, true, "stage programs", "all are there");
 }
 
-/* Starts a private Redis and times a round trip, which is what a hand-over between programs costs. */
+/* Starts a private Redis and measures a round trip, which is the cost of a hand-over between
+ * programs. */
 static void look_at_redis(struct findings *f)
 {
     char folder[] = "/tmp/graphmill-doctor-XXXXXX", text[256];
@@ -203,7 +208,7 @@ static void tell_of_store(void *context, bool good, const char *name, const char
     tell(context, good, name, value);
 }
 
-/* Uses a store as programs do. One that is missing is made. */
+/* Uses a store as the programs do. A missing store is made. */
 static void look_at_store(struct findings *f, const char *uri)
 {
     struct error err = {0};

@@ -1,9 +1,9 @@
 /*
- * export - what a run holds, in the forms of others: the model as safetensors for PyG or DGL, the embeddings,
- * logits, features or learnable embeddings of all nodes as arrays or by id, all that a training step saw and made, graph and
- * partition as DGL's distributed tools and GraphBolt read them, the partition's report as JSON, what was read of each node, what each part
- * held and waited for, metrics as lines of JSON and as
- * events of TensorBoard.
+ * export - converts the data of a run to formats of other tools: the model as safetensors for PyG
+ * or DGL; embeddings, logits, features or learnable embeddings of all nodes as arrays or by id; the
+ * data of one training step; graph and partition for DGL's distributed tools and GraphBolt; the
+ * partition's report as JSON; the reads of each node; size and waiting times of each part; metrics
+ * as lines of JSON and as events of TensorBoard.
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -33,26 +33,43 @@ struct export_options {
     const char *what, *flavor, *output, *form, *weights, *run, *store, *type;
     int64_t round, slot;
     bool force, json, times;
-    bool is_csv;                /* rows, with ids */
-    bool is_answered;           /* what was exported went to stdout */
-    struct load_figures *loads; /* of loads: what the answer says beside */
+    bool is_csv;                /* text rows, with ids */
+    bool is_answered;           /* stdout has the export, so no answer is printed there */
+    struct load_figures *loads; /* of the thing `loads`: figures for the answer */
 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct export_options, field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING", "model; embeddings (those of the outputs), logits, features or embedding (what was learnt of train-step.embedding; each of all nodes, in the order of the input); step (batch, weights and gradient of a training step); assignment (line i: part of node i) or report (of the partition); loads (how often the kept mini-batches read each node: for partition.loads); parts (what each part holds, what was read of it and for it, how long it was worked on and waited for others); distdgl or graphbolt (a folder: graph and partition for DGL); metrics (lines of JSON) or tensorboard (the same as its events)"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "instead of RUN: the store that has the run"},
+    {"what", OPTION_TEXT, AT(what), "model", 0, 0, "THING",
+     "model; embeddings (of the outputs), logits, features or embedding (learnable ones), each for "
+     "all nodes in the order of the input; step (batch, weights and gradient of a training step); "
+     "assignment (line i: part of node i) or report (of the partition); loads (reads of each node "
+     "by the kept mini-batches, for partition.loads); parts (size, reads, work and waiting time of "
+     "each part); distdgl or graphbolt (a folder: graph and partition for DGL); metrics (lines of "
+     "JSON) or tensorboard (its events)"},
     {"flavor", OPTION_TEXT, AT(flavor), "pyg", 0, 0, "NAME", "whose parameter names: pyg or dgl"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write: a file, which has to be new or of an export before, or a pipe or device such as /dev/stdout; of a folder one that is not there (default: model.safetensors, embeddings.npy, logits.npy, features.npy, embedding.npy, step.safetensors, node.txt, partition.json, loads.csv, parts.csv, distdgl, graphbolt, metrics.jsonl or events.out.tfevents.0.graphmill)"},
-    {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "NAME", "embeddings, logits, features, embedding: npy, or csv, which has the ids of the input (default: csv where --output ends in .csv, else npy)"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE",
+     "file to write, which must be new or made by an export; or a pipe or device such as "
+     "/dev/stdout; or a new folder (default: model.safetensors, embeddings.npy, logits.npy, "
+     "features.npy, embedding.npy, step.safetensors, node.txt, partition.json, loads.csv, "
+     "parts.csv, distdgl, graphbolt, metrics.jsonl or events.out.tfevents.0.graphmill)"},
+    {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "NAME",
+     "embeddings, logits, features, embedding: npy, or csv with the ids of the input (default: csv "
+     "if --output ends in .csv, otherwise npy)"},
     {"round", OPTION_INT, AT(round), "0", 0, INT64_MAX / 2, "R", "step: its round"},
     {"slot", OPTION_INT, AT(slot), "0", 0, INT32_MAX, "K", "step: its slot"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
-    {"type", OPTION_TEXT, AT(type), NULL, 0, 0, "NAME", "features, embedding: of a graph with relations, of which node type (default: that of labels)"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
-    {"times", OPTION_FLAG, AT(times), NULL, 0, 0, NULL, "loads: with a column of the time that each node took, by what its part did"},
-    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there, whoever made it"},
+    {"type", OPTION_TEXT, AT(type), NULL, 0, 0, "NAME",
+     "features, embedding: node type in a graph with relations (default: the one with labels)"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the folder has several (default: the newest)"},
+    {"times", OPTION_FLAG, AT(times), NULL, 0, 0, NULL,
+     "loads: add a column with each node's share of the time of its part"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL,
+     "replace an existing file, whoever made it"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -193,7 +210,7 @@ static enum error_code write_step(const struct run_folder *folder,
     return export_step(folder, options->round, (int32_t)options->slot, options->output, err);
 }
 
-/* All lines of metrics that the run has. */
+/* Reads all lines of metrics that the run has. */
 static enum error_code read_metrics(const struct run_folder *folder, char **text, size_t *size,
                                     struct error *err)
 {
@@ -235,7 +252,7 @@ static enum error_code write_tensorboard(const struct run_folder *folder,
 
 static const struct exported {
     const char *what, *output;
-    const char *csv; /* the file of --form csv; NULL: there is none */
+    const char *csv; /* name of the file with --form csv; NULL: it has no such form */
     bool is_folder;
     enum error_code (*write)(const struct run_folder *folder, const struct export_options *options,
                              struct error *err);
@@ -256,7 +273,7 @@ static const struct exported {
     {"tensorboard", "events.out.tfevents.0.graphmill", NULL, false, write_tensorboard},
 };
 
-/* What --form says or leaves open. */
+/* Chooses the form from --form, or from the name of the file. */
 static enum error_code choose_form(const struct exported *thing, struct export_options *options,
                                    struct error *err)
 {

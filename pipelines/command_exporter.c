@@ -1,5 +1,6 @@
 /*
- * exporter - where a run stands, for Prometheus: by HTTP, or as a file for node_exporter's textfile collector.
+ * exporter - publishes the status of a run for Prometheus, over HTTP or as a file for
+ * node_exporter's textfile collector.
  */
 #include "common/base/clock.h"
 #include "common/base/file.h"
@@ -29,30 +30,40 @@ struct exporter_options {
 /* clang-format off */
 #define AT(field) offsetof(struct exporter_options, field)
 static const struct option_spec option_table[] = {
-    {"listen", OPTION_TEXT, AT(listen), "127.0.0.1:9464", 0, 0, "ADDRESS:PORT", "answer GET /metrics there; port 0: any that is free"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "write the text to this file instead, which is replaced whole each time"},
-    {"every", OPTION_INT, AT(every), "0", 0, 86400, "SECONDS", "with --output: again so often, until the run is finished; 0: once"},
-    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "with --output: also a file that is there and is none of an exporter"},
-    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder)"},
-    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest, also one that is started later)"},
-    {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE", "that of this pipeline file, from when it is started"},
-    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
-    {"label", OPTION_TEXT, AT(label), NULL, 0, 0, "NAME=VALUE", "a label of every line, to tell exporters apart"},
+    {"listen", OPTION_TEXT, AT(listen), "127.0.0.1:9464", 0, 0, "ADDRESS:PORT",
+     "answer GET /metrics there; port 0: any free port"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE",
+     "write the text to this file instead; it is replaced as a whole each time"},
+    {"every", OPTION_INT, AT(every), "0", 0, 86400, "SECONDS",
+     "with --output: repeat at this interval until the run is finished; 0: once"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL,
+     "with --output: replace a file that no exporter made"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL",
+     "the run's Redis (default: the private one of its folder)"},
+    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE",
+     "file with its password"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the folder has several (default: the newest, even if it is started later)"},
+    {"pipeline", OPTION_TEXT, AT(pipeline), NULL, 0, 0, "FILE",
+     "the run of this pipeline file, once it is started"},
+    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE",
+     "change one setting of the pipeline file; may be repeated"},
+    {"label", OPTION_TEXT, AT(label), NULL, 0, 0, "NAME=VALUE",
+     "a label on every line, to distinguish exporters"},
     {.name = NULL},
 };
 /* clang-format on */
 
-struct exporter { /* one process */
+struct exporter { /* the state of the process */
     const struct exporter_options *options;
     const char *path;
-    struct pipeline_settings settings; /* of --pipeline */
-    struct metrics_label label;        /* its name is NULL without --label */
+    struct pipeline_settings settings; /* of the file in --pipeline */
+    struct metrics_label label;        /* the name is NULL without --label */
     char label_name[LABEL_SIZE];
     bool finished;
 };
 
-/* The run of the pipeline file; as long as nobody has started it the folder is bound to none. */
+/* Opens the run of the pipeline file. As long as nobody has started it, no run is bound. */
 static enum error_code open_pipeline(const struct exporter *exporter, struct run_folder *folder,
                                      struct error *err)
 {
@@ -67,7 +78,7 @@ static enum error_code open_pipeline(const struct exporter *exporter, struct run
     return rc == ERROR_NONE ? run_folder_bind(folder, run_id, err) : rc;
 }
 
-/* The folder is opened each time: a run may be started in it meanwhile. */
+/* Makes the text. It opens the folder each time, because a run may have been started since. */
 static enum error_code make_text(void *context, char **text, size_t *size, struct error *err)
 {
     struct exporter *exporter = context;
@@ -88,7 +99,7 @@ static enum error_code make_text(void *context, char **text, size_t *size, struc
     return rc;
 }
 
-/* "127.0.0.1:9464", "[::1]:9464" */
+/* Splits "127.0.0.1:9464" or "[::1]:9464". */
 static enum error_code split_address(const char *text, char host[HOST_SIZE], uint16_t *port,
                                      struct error *err)
 {
@@ -145,7 +156,8 @@ static enum error_code write_file(struct exporter *exporter, struct error *err)
     return rc;
 }
 
-/* What fails once may work the next time, while a run is being made. */
+/* Writes the file again and again. A failure is only logged, because the next attempt may succeed,
+ * for instance while a run is being started. */
 static enum error_code write_files(struct exporter *exporter, struct error *err)
 {
     enum error_code rc = exporter->options->force
@@ -165,7 +177,7 @@ static enum error_code write_files(struct exporter *exporter, struct error *err)
     return rc;
 }
 
-/* "render=my-49cfabd4" */
+/* Parses a label such as "render=my-49cfabd4". */
 static enum error_code take_label(struct exporter *exporter, struct error *err)
 {
     const char *text = exporter->options->label;
@@ -212,7 +224,7 @@ enum error_code command_exporter(int argc, char **argv, struct error *err)
         rc = error_set(err, ERROR_USAGE, "graphmill exporter takes one run's folder");
     if (rc != ERROR_NONE)
         return rc;
-    static struct exporter exporter; /* settings are large for a stack */
+    static struct exporter exporter; /* the settings are too large for a stack */
     exporter = (struct exporter){.options = &options, .path = rest.item[0]};
     rc = take_label(&exporter, err);
     if (rc == ERROR_NONE)

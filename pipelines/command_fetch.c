@@ -1,7 +1,8 @@
 /*
- * fetch - the outputs of a finished run, out of a store that may lie anywhere, into a folder here.
+ * fetch - copies the outputs of a finished run from any store into a local folder.
  *
- * The copy is compared with the seal of the outputs, file by file, before the folder gets its name: what has the name is whole.
+ * The copy is compared with the manifest of the outputs, file by file, before the folder gets its
+ * name. So a folder with that name is complete.
  */
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -27,12 +28,12 @@ struct fetch_options {
 #define AT(field) offsetof(struct fetch_options, field)
 static const struct option_spec option_table[] = {
     {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "the store that holds the run"},
-    {"quiet", OPTION_FLAG, AT(quiet), NULL, 0, 0, NULL, "do not print how good the run is"},
+    {"quiet", OPTION_FLAG, AT(quiet), NULL, 0, 0, NULL, "do not print the run's scores"},
     {.name = NULL},
 };
 /* clang-format on */
 
-/* Not over anything that is there. */
+/* Checks that nothing exists at the target. */
 static enum error_code check_target(const char *path, struct error *err)
 {
     bool found = false;
@@ -56,7 +57,7 @@ static enum error_code copy_files(const struct run_folder *from, const char *key
     return rc == ERROR_NONE ? outputs_seal_check(seal, to, err) : rc;
 }
 
-/* They are no part of the outputs, and a run has them or not. */
+/* Copies the metrics. They are not part of the outputs, and a run may have none. */
 static enum error_code copy_metrics(const struct run_folder *from, const char *to,
                                     struct error *err)
 {
@@ -74,7 +75,7 @@ static enum error_code copy_metrics(const struct run_folder *from, const char *t
     return rc;
 }
 
-/* Under another name until it is whole. */
+/* Copies the outputs into a folder with a temporary name, and renames it when it is complete. */
 static enum error_code copy_run(const struct run_folder *from, const struct key *outputs,
                                 const struct outputs_seal *seal, const char *to, struct error *err)
 {

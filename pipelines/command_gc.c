@@ -1,16 +1,16 @@
 /*
- * gc - takes runs out of a folder's store that newer ones have replaced, and what no run stands on
- * any more.
+ * gc - removes runs from a folder's store that newer ones have replaced, and data that no run
+ * depends on any more.
  *
- *   keep     what is younger than --grace, or what a switch names that was set since: another
- *            folder may be making it, or may have found it and be about to stand on it, and no plan
+ *   keep     everything younger than --grace, or named by a ref that was set since then: another
+ *            folder may be making it, or may have found it and be about to use it, and no plan
  *            names it yet
- *            the newest --keep runs, every run that is not finished or is damaged, and the
- *            partitions and datasets of those
+ *            the newest --keep runs, every run that is unfinished or damaged, and the partitions
+ *            and datasets of those
  *            partitions that such a partition is a delta of
- *            versions of datasets that were updated, and what they are versions of
- *   remove   all else: finished runs, partitions and datasets, and what is left of removals that
- *            were cut short
+ *            versions of datasets that were updated, and the versions before them
+ *   remove   the rest: finished runs, partitions and datasets, and leftovers of interrupted
+ *            removals
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -35,11 +35,14 @@ struct gc_options {
 /* clang-format off */
 #define AT(field) offsetof(struct gc_options, field)
 static const struct option_spec option_table[] = {
-    {"keep", OPTION_INT, AT(keep), "1", 0, 1000000, "N", "so many runs stay, the newest"},
-    {"grace", OPTION_TEXT, AT(grace), "1d", 0, 0, "DURATION", "what is younger stays, such as 30m, 12h or 1d: a run of another folder may be making it; 0: no other works on the store"},
-    {"run", OPTION_LIST, AT(runs), NULL, 0, 0, "ID", "take this run away, and no other; may be repeated"},
-    {"unfinished", OPTION_FLAG, AT(unfinished), NULL, 0, 0, NULL, "take away runs that are not finished, too"},
-    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL, "say what would go, and change nothing"},
+    {"keep", OPTION_INT, AT(keep), "1", 0, 1000000, "N", "number of newest runs that stay"},
+    {"grace", OPTION_TEXT, AT(grace), "1d", 0, 0, "DURATION",
+     "keep everything younger, such as 30m, 12h or 1d, because a run of another folder may be "
+     "making it; 0: nobody else uses the store"},
+    {"run", OPTION_LIST, AT(runs), NULL, 0, 0, "ID", "remove only this run; may be repeated"},
+    {"unfinished", OPTION_FLAG, AT(unfinished), NULL, 0, 0, NULL, "remove unfinished runs, too"},
+    {"dry-run", OPTION_FLAG, AT(dry_run), NULL, 0, 0, NULL,
+     "print what would be removed, and change nothing"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -53,16 +56,18 @@ static bool is_named(const struct gc_options *options, const char *id)
     return false;
 }
 
-/* The entries of the census, and whether each of them stays. */
+/* The entries of the census, and for each of them whether it stays. */
 struct choice {
     const struct gc_options *options;
     const struct store_census *census;
-    const bool *all; /* [entries] all of them are true */
-    bool *young;     /* [entries] younger than the grace, or named by a switch that was set since */
-    bool *stays;     /* [entries] */
+    const bool *all; /* [entries], all true */
+    /* [entries], younger than the grace period, or named by a ref that was set since */
+    bool *young;
+    bool *stays; /* [entries] */
 };
 
-/* `newer`: runs that were begun later and stay. A run that was named goes whatever its age. */
+/* Returns whether a run stays. `newer` is the number of staying runs that were started later. A run
+ * that the user named is removed whatever its age. */
 static bool run_stays(const struct choice *c, size_t index, int64_t newer)
 {
     const struct gc_options *options = c->options;
@@ -85,7 +90,7 @@ static bool is_stood_on(const struct store_census *census, const bool *stays, si
     return false;
 }
 
-/* Whether a partition that stays is a delta of this one. */
+/* Returns whether a staying partition is a delta of this one. */
 static bool is_base(const struct store_census *census, const bool *stays, size_t index)
 {
     for (size_t i = 0; i < census->count; i++)
@@ -104,7 +109,8 @@ static bool stays_below(const struct choice *c, size_t index)
             !is_base(c->census, c->all, index));
 }
 
-/* Deltas come before what they may be deltas of, which are none. */
+/* Decides on deltas before the partitions that they are deltas of; those are not deltas
+ * themselves. */
 static void decide_partitions(const struct choice *c)
 {
     for (int bases = 0; bases < 2; bases++)
@@ -114,8 +120,8 @@ static void decide_partitions(const struct choice *c)
                 c->stays[i] = stays_below(c, i);
 }
 
-/* Decides on runs first, then on partitions, then on datasets: what nobody uses is removed. If runs
- * were named, what nobody used before stays, too. */
+/* Decides on runs first, then on partitions, then on datasets: what no staying entry uses is
+ * removed. If the user named runs, entries that were unused before stay too. */
 static void decide(const struct choice *c)
 {
     int64_t newer = 0;
@@ -140,7 +146,7 @@ struct age_search {
     const struct choice *choice;
 };
 
-/* Fails with ERROR_BUSY at the first record that is young, which ends the list. */
+/* Fails with ERROR_BUSY at the first young record, which ends the listing. */
 static enum error_code look_at_age(void *context, const char *key, bool is_artifact,
                                    struct error *err)
 {
@@ -149,12 +155,12 @@ static enum error_code look_at_age(void *context, const char *key, bool is_artif
     (void)is_artifact;
     const enum error_code rc = store_age(search->store, key, &seconds, err);
     if (rc != ERROR_NONE)
-        return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc; /* it was removed since */
+        return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc; /* it was removed in the meantime */
     search->is_young = seconds < search->grace;
     return search->is_young ? ERROR_BUSY : ERROR_NONE;
 }
 
-/* Finds out which of the rest are too young to be removed. */
+/* Finds out which of the remaining entries are too young to be removed. */
 static enum error_code find_young(struct store *store, const struct choice *c, struct error *err)
 {
     for (size_t i = 0; i < c->census->count; i++) {
@@ -172,8 +178,8 @@ static enum error_code find_young(struct store *store, const struct choice *c, s
     return ERROR_NONE;
 }
 
-/* A run of another folder names what it has found or made by a switch, long before a plan names
- * it. */
+/* Marks what a ref names. A run of another folder names what it has found or made by a ref, long
+ * before its plan names it. */
 static enum error_code look_at_switch(void *context, const char *key, bool is_artifact,
                                       struct error *err)
 {
@@ -204,8 +210,9 @@ static enum error_code find_spared(struct store *store, const struct choice *c, 
     return rc == ERROR_NONE ? find_young(store, c, err) : rc;
 }
 
-/* Versions of a dataset that was updated stay, and what they are versions of: the next run is on
- * the newest, whether or not there was one, and each is made again from the one before. */
+/* Keeps the versions of an updated dataset, and the versions before them. The next run uses the
+ * newest version, even if no run has used it yet, and each version is made again from the one
+ * before it. */
 static enum error_code keep_versions(struct store *store, const struct store_census *census,
                                      bool *stays, struct error *err)
 {
@@ -321,7 +328,7 @@ static enum error_code collect(const struct gc_options *options, struct store *s
         rc = find_spared(store, &choice, err);
     }
     if (rc == ERROR_NONE) {
-        decide(&choice); /* again: what is spared stands on something */
+        decide(&choice); /* again, because spared entries depend on others */
         rc = keep_versions(store, &census, stays, err);
     }
     if (rc == ERROR_NONE)
@@ -336,7 +343,7 @@ static enum error_code collect(const struct gc_options *options, struct store *s
     return rc;
 }
 
-/* The folder's lock keeps `graphmill run` away meanwhile; a dry run reads alone. */
+/* Opens the folder with its lock, which keeps `graphmill run` away; a dry run only reads. */
 static enum error_code open_folder(const struct gc_options *options, const char *path,
                                    struct run_folder *folder, struct error *err)
 {

@@ -2,11 +2,13 @@
  * infer - applies a trained model to another graph of the same schema: new nodes, new edges.
  *
  *   run folder of the model, or its file ─> model_source
- *   pipeline file or folder ─> ingest ─> [ does it fit? ] ─> partition ─> a run that begins with its weights (run_import.h)
- *                                                                         └─> infer ─> outputs, with --nodes of some
+ *   pipeline file or folder ─> ingest ─> [ does it fit? ] ─> partition
+ *       ─> a run that begins with its weights (run_import.h) ─> infer
+ *       ─> outputs, with --nodes of some nodes
  *
- * The graph is read with the model's task, its number of classes, and its features scaled as those were that it was trained on.
- * All is in a run folder of its own; started again it goes on, and what is done is skipped.
+ * The graph is read with the model's task and number of classes, and its features are scaled with
+ * the values of the model's training graph. Everything is in a run folder of its own. The command
+ * can be repeated: it resumes, and skips what is done.
  */
 #include "common/base/clock.h"
 #include "common/base/json.h"
@@ -34,17 +36,21 @@ enum { OWN_SET_COUNT = 9, OWN_SET_SIZE = FILE_PATH_SIZE + 64 };
 struct infer_options {
     struct pipeline_options run;
     const char *on, *nodes, *weights, *model_run;
-    const char *model; /* the argument */
+    const char *model; /* the argument of the command */
 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct infer_options, field)
 #define AT_RUN(field) offsetof(struct infer_options, run.field)
 static const struct option_spec option_table[] = {
-    {"on", OPTION_TEXT, AT(on), NULL, 0, 0, "DATASET", "the graph: a pipeline file, of which ingest, partition and infer count, or a folder as `format: folder` has it"},
-    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE", "a file with an id a line: infer those nodes alone, from their neighbourhood"},
+    {"on", OPTION_TEXT, AT(on), NULL, 0, 0, "DATASET",
+     "the graph: a pipeline file, whose sections ingest, partition and infer are used, or a folder "
+     "of `format: folder`"},
+    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE",
+     "file with one id on each line: infer only those nodes, from their neighbourhood"},
     {"weights", OPTION_TEXT, AT(weights), "best", 0, 0, "WHICH", "best (validation) or last"},
-    {"run", OPTION_TEXT, AT(model_run), NULL, 0, 0, "ID", "which run of MODEL, when its folder has several (default: the newest)"},
+    {"run", OPTION_TEXT, AT(model_run), NULL, 0, 0, "ID",
+     "which run of MODEL, when its folder has several (default: the newest)"},
     PIPELINE_OPTIONS(AT_RUN)
     {.name = NULL},
 };
@@ -55,7 +61,7 @@ struct inference {
     struct model_source source;
     struct local_run local;
     struct node_selection selection;
-    char file[FILE_PATH_SIZE]; /* the pipeline file of a folder */
+    char file[FILE_PATH_SIZE]; /* the pipeline file made for a folder */
     char set[OWN_SET_COUNT][OWN_SET_SIZE];
 };
 
@@ -135,7 +141,8 @@ static void put_setting(struct json_writer *yaml, const char *name, const char *
     json_put_raw(yaml, "\n");
 }
 
-/* A folder is read as the model's was, as far as that concerns any folder. */
+/* Writes the pipeline file for a folder. It copies those settings of the model's own pipeline that
+ * apply to any folder. */
 static enum error_code write_pipeline(struct inference *inference, struct error *err)
 {
     static const char *const same[] = {"ingest.direction",   "ingest.self_loops",
@@ -179,7 +186,7 @@ static enum error_code write_pipeline(struct inference *inference, struct error 
 static enum error_code add_set(struct inference *inference, int *count, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* A setting over those of the pipeline file and of --set. */
+/* Adds a setting that overrides the pipeline file and --set. */
 static enum error_code add_set(struct inference *inference, int *count, const char *format, ...)
 {
     struct option_list *list = &inference->local.options.set;
@@ -195,7 +202,8 @@ static enum error_code add_set(struct inference *inference, int *count, const ch
     return ERROR_NONE;
 }
 
-/* What the setting ingest.NAME is to read; `text` NULL: nothing. */
+/* Writes `text` to a file and adds the setting ingest.NAME with its path; for NULL it adds
+ * nothing. */
 static enum error_code add_file(struct inference *inference, int *count, const char *name,
                                 const char *text, struct error *err)
 {
@@ -212,7 +220,7 @@ static enum error_code add_file(struct inference *inference, int *count, const c
     return rc;
 }
 
-/* Sparse features do not say how many columns they have. */
+/* Adds the number of columns. A file of sparse features does not say how many there are. */
 static enum error_code add_sparse_columns(struct inference *inference, int *count)
 {
     const struct dataset_schema *dataset = &inference->source.card.dataset;
@@ -229,7 +237,7 @@ static enum error_code add_sparse_columns(struct inference *inference, int *coun
     return fits ? add_set(inference, count, "ingest.sparse_columns=%s", text) : ERROR_NONE;
 }
 
-/* The graph is read with the model's eyes. */
+/* Adds all settings by which the graph is read as the model expects it. */
 static enum error_code add_sets(struct inference *inference, struct error *err)
 {
     const struct model_source *source = &inference->source;
@@ -266,7 +274,7 @@ static enum error_code load_settings(struct pipeline_options *options, struct er
     return rc == ERROR_NONE ? pipeline_settings_check(&options->settings, err) : rc;
 }
 
-/* A file that says another task is of another kind of graph. */
+/* Checks the task. A pipeline file with another task is for another kind of graph. */
 static enum error_code check_task(const struct inference *inference, struct error *err)
 {
     const enum task_kind expected = inference->source.card.book.task;

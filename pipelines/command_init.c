@@ -1,5 +1,5 @@
 /*
- * init - looks at an input and writes a pipeline file with comments, which runs as it is.
+ * init - looks at an input and writes a pipeline file with comments, which runs without changes.
  *
  *   edges.csv, nodes.csv ──> table_facts ──> table_draft ──┐
  *   any other input ───────> input_facts ──> input_draft ──┴─> edges.yaml
@@ -39,10 +39,10 @@ static const struct option_spec option_table[] = {
     {.name = NULL},
 };
 
-/* The file that is written. */
+/* The file to write. */
 struct draft {
     const struct init_options *options;
-    char name[NAME_SIZE]; /* of the pipeline */
+    char name[NAME_SIZE]; /* name of the pipeline */
     char output[FILE_PATH_SIZE];
     struct json_writer text;
 };
@@ -58,8 +58,8 @@ static void stem_of(const char *path, char out[NAME_SIZE])
     out[size] = '\0';
 }
 
-/* Writes a path as the pipeline file names it: relative to the file, which lies here unless
- * --output says otherwise. */
+/* Writes a path as the pipeline file names it: relative to that file, which is in the current
+ * folder unless --output says otherwise. */
 static enum error_code path_in_file(const struct draft *draft, const char *path,
                                     char out[FILE_PATH_SIZE], struct error *err)
 {
@@ -106,7 +106,7 @@ static enum error_code draft_input(struct draft *draft, const struct input_facts
                                    struct error *err)
 {
     char path[FILE_PATH_SIZE], absolute[FILE_PATH_SIZE];
-    /* An absolute path has a name, and "." has none. */
+    /* An absolute path ends in a name, and "." does not. */
     enum error_code rc = file_absolute(absolute, facts->path, err);
     if (rc == ERROR_NONE)
         rc = choose_output(draft, absolute, err);

@@ -1,5 +1,5 @@
 /*
- * list - the runs of a folder, or of a store: how far they are, how good, how large.
+ * list - lists the runs of a folder or of a store, with their progress, scores and sizes.
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -22,7 +22,7 @@ struct list_options {
 /* clang-format off */
 #define AT(field) offsetof(struct list_options, field)
 static const struct option_spec option_table[] = {
-    {"all", OPTION_FLAG, AT(all), NULL, 0, 0, NULL, "also the partitions and datasets that they stand on"},
+    {"all", OPTION_FLAG, AT(all), NULL, 0, 0, NULL, "also list their partitions and datasets"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -30,8 +30,8 @@ static const struct option_spec option_table[] = {
 
 struct listing {
     const struct list_options *options;
-    struct json_writer *json; /* NULL: lines */
-    const char *folder;       /* that is listed */
+    struct json_writer *json; /* NULL: print lines */
+    const char *folder;       /* the folder that is being listed */
     int64_t entries;
 };
 
@@ -108,7 +108,8 @@ static enum error_code list_store(struct listing *listing, const char *path, str
     return rc;
 }
 
-/* A folder of a run has store/ or store.uri in it; a store has the folders of runs, datasets or partitions. */
+/* Finds out whether a folder has a store. The folder of a run has store/ or store.uri; a store has
+ * the folders of runs, datasets or partitions. */
 static enum error_code has_store(const char *path, bool *found, struct error *err)
 {
     static const char *const marks[] = {"store", "store.uri", "identity.record", "run"};

@@ -1,5 +1,6 @@
 /*
- * load - files of this machine into a bucket, where ingest finds them from anywhere: ingest.path: s3://...
+ * load - copies files of this machine to a bucket, where ingest finds them from any machine
+ * (ingest.path: s3://...).
  */
 #include "common/base/options.h"
 #include "common/base/text.h"

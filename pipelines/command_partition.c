@@ -1,10 +1,13 @@
 /*
- * partition - ingest and partition alone; or, to choose a method by, all methods on the same dataset.
+ * partition - runs only ingest and partition; or tries all methods on the same dataset, to choose
+ * one.
  *
- *   pipeline file ─> ingest ─> a trial of each method (stages/partition/partition_trial.h) ─> a line each
+ *   pipeline file ─> ingest ─> a trial of each method (stages/partition/partition_trial.h)
+ *                              ─> one line for each method
  *
- * A trial stores nothing, and each is a process of its own, so that times and memory are the method's. One that fails for want
- * of memory, or by what it reads, is told in its line.
+ * A trial stores nothing. Each trial is a process of its own, so that time and memory are those of
+ * the method. A trial that fails, for lack of memory or because of its input, has the reason in its
+ * line.
  */
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -28,8 +31,10 @@ struct partition_options {
 #define AT(field) offsetof(struct partition_options, field)
 #define AT_RUN(field) offsetof(struct partition_options, run.field)
 static const struct option_spec option_table[] = {
-    {"compare", OPTION_FLAG, AT(compare), NULL, 0, 0, NULL, "try methods and print what each comes to, instead of partitioning"},
-    {"methods", OPTION_TEXT, AT(methods), NULL, 0, 0, "LIST", "which ones: names of partition.method with commas between (default: all but file and auto)"},
+    {"compare", OPTION_FLAG, AT(compare), NULL, 0, 0, NULL,
+     "try methods and print the results of each, instead of partitioning"},
+    {"methods", OPTION_TEXT, AT(methods), NULL, 0, 0, "LIST",
+     "methods to try, separated by commas (default: all but file and auto)"},
     PIPELINE_OPTIONS(AT_RUN)
     {.name = NULL},
 };
@@ -127,7 +132,7 @@ static enum error_code run_trial(struct comparison *c, struct method_trial *tria
     const char *loads = c->options.run.settings.partition.loads;
     struct option_list extra = {.count = 4, .item = {"--set", set, "--trial", path}};
     (void)snprintf(set, sizeof set, "partition.method=%s", trial->name);
-    if (loads[0]) { /* all are measured by them */
+    if (loads[0]) { /* all methods are measured by the loads */
         extra.item[extra.count++] = "--trial-loads";
         extra.item[extra.count++] = loads;
     }
@@ -149,7 +154,7 @@ static enum error_code run_trial(struct comparison *c, struct method_trial *tria
     return ERROR_NONE;
 }
 
-/* With measured loads each method that can go by them is tried without and with them. */
+/* With measured loads, each method that can use them is tried without and with them. */
 static void add_loads(struct comparison *c)
 {
     struct method_trial *trial = c->trial;

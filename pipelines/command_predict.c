@@ -1,7 +1,9 @@
 /*
- * predict - answers from a finished run: `predict links` scores pairs of nodes, or finds the best partners of some.
+ * predict - answers from a finished run: `predict links` scores pairs of nodes, or finds the best
+ * partners of given nodes.
  *
- *   pairs or nodes, by their ids ─> link_questions ─> link_scorer (rows of the last layer, decoder) ─> a line each
+ *   pairs or nodes, by their ids ─> link_questions ─> link_scorer (last layer's rows, decoder)
+ *                                                    ─> one line each
  */
 #include "common/base/host.h"
 #include "common/base/memory.h"
@@ -30,30 +32,38 @@ struct predict_options {
 /* clang-format off */
 #define AT(field) offsetof(struct predict_options, field)
 static const struct option_spec option_table[] = {
-    {"pairs", OPTION_TEXT, AT(pairs), NULL, 0, 0, "FILE", "score the pairs of a file with a line `source,target` each (`source,target,type` where edges have types)"},
+    {"pairs", OPTION_TEXT, AT(pairs), NULL, 0, 0, "FILE",
+     "score the pairs of a file with a line `source,target` each (`source,target,type` if edges "
+     "have types)"},
     {"node", OPTION_TEXT, AT(node), NULL, 0, 0, "ID", "find the best partners of a node"},
-    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE", "the same of the nodes of a file with a line `id` each (`id,type` where edges have types)"},
-    {"best", OPTION_INT, AT(best), "10", 1, 1000000, "K", "how many partners"},
-    {"end", OPTION_TEXT, AT(end), "target", 0, 0, "END", "what the partners are: target or source"},
+    {"nodes", OPTION_TEXT, AT(nodes), NULL, 0, 0, "FILE",
+     "find those of the nodes of a file with a line `id` each (`id,type` if edges have types)"},
+    {"best", OPTION_INT, AT(best), "10", 1, 1000000, "K", "number of partners"},
+    {"end", OPTION_TEXT, AT(end), "target", 0, 0, "END",
+     "which end the partners are: target or source"},
     {"type", OPTION_INT, AT(type), "0", 0, UINT16_MAX, "T", "--node: the type of the edges"},
-    {"new", OPTION_FLAG, AT(new_only), NULL, 0, 0, NULL, "leave out partners that make an edge of the graph, of any split"},
+    {"new", OPTION_FLAG, AT(new_only), NULL, 0, 0, NULL,
+     "leave out partners that are linked in the graph already, in any split"},
     {"output", OPTION_TEXT, AT(output), "/dev/stdout", 0, 0, "FILE", "where to write the table"},
-    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there, whoever made it"},
-    {"memory", OPTION_BYTES, AT(memory_bytes), NULL, 0, 0, "BYTES", "budget (default: a quarter of the machine's)"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL,
+     "replace an existing file, whoever made it"},
+    {"memory", OPTION_BYTES, AT(memory_bytes), NULL, 0, 0, "BYTES",
+     "budget (default: a quarter of the machine's)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads (0: as many as processors)"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the folder has several (default: the newest)"},
     {.name = NULL},
 };
 /* clang-format on */
 
-struct prediction { /* one command */
+struct prediction { /* the state of one command */
     struct predict_options options;
     enum pair_end end;
     struct run_folder folder;
     struct link_questions questions;
     struct link_scorer scorer;
     struct node_ids ids; /* without arrays: 0 .. N-1 */
-    char *field;         /* room for an id in a table */
+    char *field;         /* buffer for an id in a table */
     size_t field_capacity;
     FILE *out;
 };
@@ -121,7 +131,7 @@ static enum error_code print_node(struct prediction *p, uint32_t node, char behi
     return ERROR_NONE;
 }
 
-/* source,target[,type], */
+/* Prints "source,target[,type],". */
 static enum error_code print_link(struct prediction *p, uint32_t source, uint32_t target,
                                   uint16_t type, struct error *err)
 {
@@ -178,7 +188,8 @@ static enum error_code print_partners(struct prediction *p, const struct asked_l
     return rc;
 }
 
-/* Of nodes as many at once as the lists of their partners have room. */
+/* Returns how many questions are answered at once: for nodes, as many as the lists of their
+ * partners have room for. */
 static size_t links_at_once(const struct prediction *p)
 {
     const uint64_t list = (uint64_t)p->options.best * sizeof(struct link_partner);

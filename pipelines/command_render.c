@@ -1,8 +1,10 @@
 /*
- * render - a run as objects of Kubernetes, on stdout: `graphmill render FILE --image I --store URI | kubectl apply -f -`.
+ * render - prints a run as Kubernetes objects: `graphmill render FILE --image I --store URI |
+ * kubectl apply -f -`.
  *
- * Nothing is asked of a cluster or of the store. All objects have the name of the run in theirs and as a label, so that runs live
- * side by side, and one is deleted by its label. Equal files and options give equal text.
+ * It contacts neither the cluster nor the store. All objects have the name of the run in their
+ * names and as a label, so runs can exist side by side, and a run is deleted by its label. The same
+ * files and options give the same text.
  */
 #include "common/base/checksum.h"
 #include "common/base/file.h"
@@ -29,20 +31,34 @@ struct render_options {
 /* clang-format off */
 #define AT(field) offsetof(struct render_options, field)
 static const struct option_spec option_table[] = {
-    {"image", OPTION_TEXT, AT(image), NULL, 0, 0, "IMAGE", "image of the Pods, with a tag other than latest, or a digest"},
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "where records are, as the Pods see it: dir:/data/... on the claim, or one that needs no volume"},
-    {"workers", OPTION_INT, AT(workers), "1", 1, 10000, "N", "Pods of sample, of train-step and of infer"},
+    {"image", OPTION_TEXT, AT(image), NULL, 0, 0, "IMAGE",
+     "image of the Pods, with a tag other than latest, or a digest"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "address of the store for the Pods: dir:/data/... on the claim, or one that needs no volume"},
+    {"workers", OPTION_INT, AT(workers), "1", 1, 10000, "N",
+     "Pods of sample, of train-step and of infer"},
     {"form", OPTION_TEXT, AT(form), "jobs", 0, 0, "FORM", "jobs, argo, indexed or keda, see below"},
-    {"name", OPTION_TEXT, AT(name), NULL, 0, 0, "NAME", "name of the run in the cluster (default: the pipeline's and a hash of all settings)"},
-    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"},
-    {"resources", OPTION_LIST, AT(resources), NULL, 0, 0, "STAGE=CPU,MEMORY", "size of a stage's Pods, such as train-step=4,16Gi or sample=500m,512Mi; may be repeated"},
-    {"scratch", OPTION_INT, AT(scratch), "50", 1, 1048576, "GIB", "what a Pod may put on its node's disk"},
-    {"redis", OPTION_TEXT, AT(redis), "redis://redis:6379", 0, 0, "URL", "the work queue; runs share it"},
-    {"redis-secret", OPTION_TEXT, AT(redis_secret), "redis-password", 0, 0, "SECRET", "Secret with its password, under the key password"},
-    {"claim", OPTION_TEXT, AT(claim), NULL, 0, 0, "CLAIM", "volume claim that is /data in the Pods (default: graphmill-data when the store is dir:)"},
-    {"credentials", OPTION_TEXT, AT(credentials), NULL, 0, 0, "SECRET", "Secret with a file of S3 credentials, under the key credentials"},
-    {"metrics", OPTION_TEXT, AT(metrics), "http://prometheus-server.monitoring.svc:80", 0, 0, "URL", "form keda: where the cluster's Prometheus answers"},
-    {"egress", OPTION_LIST, AT(egress), NULL, 0, 0, "PORT", "TCP port that the Pods may reach beside that of the Redis that lasts; may be repeated (default: those in --store and --redis)"},
+    {"name", OPTION_TEXT, AT(name), NULL, 0, 0, "NAME",
+     "name of the run in the cluster (default: the pipeline's and a hash of all settings)"},
+    {"set", OPTION_LIST, AT(set), NULL, 0, 0, "KEY=VALUE",
+     "change one setting of the pipeline file; may be repeated"},
+    {"resources", OPTION_LIST, AT(resources), NULL, 0, 0, "STAGE=CPU,MEMORY",
+     "size of a stage's Pods, such as train-step=4,16Gi or sample=500m,512Mi; may be repeated"},
+    {"scratch", OPTION_INT, AT(scratch), "50", 1, 1048576, "GIB",
+     "space that a Pod may use on its node's disk"},
+    {"redis", OPTION_TEXT, AT(redis), "redis://redis:6379", 0, 0, "URL",
+     "the work queue; runs share it"},
+    {"redis-secret", OPTION_TEXT, AT(redis_secret), "redis-password", 0, 0, "SECRET",
+     "Secret with its password, under the key password"},
+    {"claim", OPTION_TEXT, AT(claim), NULL, 0, 0, "CLAIM",
+     "volume claim that is /data in the Pods (default: graphmill-data when the store is dir:)"},
+    {"credentials", OPTION_TEXT, AT(credentials), NULL, 0, 0, "SECRET",
+     "Secret with a file of S3 credentials, under the key credentials"},
+    {"metrics", OPTION_TEXT, AT(metrics), "http://prometheus-server.monitoring.svc:80", 0, 0, "URL",
+     "form keda: address of the cluster's Prometheus"},
+    {"egress", OPTION_LIST, AT(egress), NULL, 0, 0, "PORT",
+     "TCP port that the Pods may reach besides that of the permanent Redis; may be repeated "
+     "(default: those in --store and --redis)"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -89,7 +105,7 @@ static enum error_code check_name(const char *option, const char *text, size_t m
                      option, most, text);
 }
 
-/* "registry:5000/graphmill:0.1.0": the tag is behind the last slash. */
+/* Checks the image. In "registry:5000/graphmill:0.1.0" the tag comes after the last slash. */
 static enum error_code check_image(const char *image, struct error *err)
 {
     const char *slash = image ? strrchr(image, '/') : NULL;
@@ -103,7 +119,7 @@ static enum error_code check_image(const char *image, struct error *err)
                      GRAPHMILL_VERSION, image ? image : "");
 }
 
-/* Kubernetes would replace $(NAME) in an argument. */
+/* Rejects $(NAME), which Kubernetes would replace in an argument. */
 static enum error_code check_argument(const char *option, const char *text, struct error *err)
 {
     if (!strstr(text, "$(") && !strpbrk(text, "\n\r"))
@@ -164,7 +180,7 @@ static enum error_code check_options(struct render_options *o, const struct opti
 
 /* --- the size of Pods --- */
 
-/* "4", "500m": thousandths of a CPU. */
+/* Parses "4" or "500m" as thousandths of a CPU. */
 static bool parse_cpu(const char *text, size_t size, int64_t *milli)
 {
     const bool is_milli = size > 0 && text[size - 1] == 'm';
@@ -174,7 +190,7 @@ static bool parse_cpu(const char *text, size_t size, int64_t *milli)
     return *milli <= (int64_t)CPU_MAX * 1000;
 }
 
-/* "512Mi", "16Gi" */
+/* Parses "512Mi" or "16Gi". */
 static bool parse_memory(const char *text, int64_t *mib)
 {
     const size_t size = strlen(text);
@@ -219,7 +235,8 @@ static bool has_variable(const struct render_run *run, const char *name, size_t 
     return false;
 }
 
-/* Each NAME of ${NAME} and ${NAME:-default} that is set here will be in the Pods. */
+/* Collects the NAME of each ${NAME} and ${NAME:-default} that is set here; the Pods get these
+ * variables. */
 static enum error_code find_variables(struct render_run *run, struct error *err)
 {
     for (const char *at = strstr(run->pipeline_text, "${"); at; at = strstr(at + 2, "${")) {
@@ -241,8 +258,9 @@ static enum error_code find_variables(struct render_run *run, struct error *err)
     return ERROR_NONE;
 }
 
-/* The pipeline's name as far as Kubernetes takes it, and digits of a hash of all that the Pods are told, so that two runs that
- * differ in anything have two names. */
+/* Makes the run's name: the pipeline's name, with the characters that Kubernetes accepts, and
+ * digits of a hash of everything that the Pods are given. So two runs that differ in anything have
+ * different names. */
 static enum error_code make_name(struct render_run *run, const struct pipeline_settings *settings,
                                  struct error *err)
 {
@@ -270,7 +288,7 @@ static enum error_code make_name(struct render_run *run, const struct pipeline_s
 static enum error_code read_pipeline(struct render_run *run, const char *path, char **text,
                                      const char *name, struct error *err)
 {
-    static struct pipeline_settings settings; /* large for a stack */
+    static struct pipeline_settings settings; /* too large for a stack */
     size_t size = 0;
     enum error_code rc = pipeline_settings_load(&settings, path, err);
     for (int i = 0; i < run->set.count && rc == ERROR_NONE; i++)

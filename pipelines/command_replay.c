@@ -1,7 +1,8 @@
 /*
- * replay - one unit of work again, from stored records, compared with what is stored.
+ * replay - computes one unit of work again from stored records, and compares the result with the
+ * stored one.
  *
- * The stage's own program does it, with a store that compares instead of writing.
+ * The stage's own program does the work, with a store that compares instead of writing.
  */
 #include "common/base/json.h"
 #include "common/base/options.h"
@@ -23,24 +24,38 @@ struct replay_options {
     bool evaluation, json, initial, seal, walks;
 };
 
-/* A number that was not given: then it is that of the newest unit that is stored. */
+/* Stands for a number that was not given: the newest stored unit is taken. */
 enum { NOT_GIVEN = -1 };
 
 /* clang-format off */
 #define AT(field) offsetof(struct replay_options, field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"round", OPTION_INT, AT(round), NULL, 0, INT64_MAX / 2, "R", "sample, train-step, aggregate: the round; checkpoint, --evaluation, --seal: the weights' version (default: the newest that is stored)"},
-    {"slot", OPTION_INT, AT(slot), NULL, 0, INT32_MAX, "K", "sample, train-step: the slot (default: 0)"},
-    {"pass", OPTION_INT, AT(pass), NULL, 0, 1000, "N", "train-step: with train-step.pipeline: layers a layer of that slot's step, forward or backward, from 1 on; without, the gradient"},
-    {"evaluation", OPTION_FLAG, AT(evaluation), NULL, 0, 0, NULL, "sample, train-step: the validation batch or result of that slot"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "instead of RUN: the store that has the run"},
+    {"round", OPTION_INT, AT(round), NULL, 0, INT64_MAX / 2, "R",
+     "sample, train-step, aggregate: the round; checkpoint, --evaluation, --seal: the weights' "
+     "version (default: the newest that is stored)"},
+    {"slot", OPTION_INT, AT(slot), NULL, 0, INT32_MAX, "K",
+     "sample, train-step: the slot (default: 0)"},
+    {"pass", OPTION_INT, AT(pass), NULL, 0, 1000, "N",
+     "train-step: with train-step.pipeline: layers, a pass of that slot's step, forward or "
+     "backward, from 1; without it, the gradient"},
+    {"evaluation", OPTION_FLAG, AT(evaluation), NULL, 0, 0, NULL,
+     "sample, train-step: the validation batch or result of that slot"},
     {"walks", OPTION_FLAG, AT(walks), NULL, 0, 0, NULL, "sample: the counts of GraphSAINT's walks"},
     {"initial", OPTION_FLAG, AT(initial), NULL, 0, 0, NULL, "aggregate: the first weights"},
-    {"sum", OPTION_INT, AT(sum), NULL, 0, INT32_MAX, "N", "aggregate: a sum of gradients: with aggregate.ranges one for each range, from 0 on; with aggregate.fan_in level after level"},
-    {"seal", OPTION_FLAG, AT(seal), NULL, 0, 0, NULL, "train-step: the embeddings of a shard in a version of the weights (--round) of which there is a snapshot"},
-    {"layer", OPTION_INT, AT(layer), NULL, 0, 1000, "L", "infer: the layer, from 1, with embeddings from 0 (default: the outputs)"},
-    {"part", OPTION_INT, AT(part), NULL, 0, INT32_MAX, "P", "infer: the part; --seal: the shard (default: 0)"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"sum", OPTION_INT, AT(sum), NULL, 0, INT32_MAX, "N",
+     "aggregate: a sum of gradients: with aggregate.ranges one for each range, from 0 on; with "
+     "aggregate.fan_in level after level"},
+    {"seal", OPTION_FLAG, AT(seal), NULL, 0, 0, NULL,
+     "train-step: the embeddings of a shard in a version of the weights (--round) of which there "
+     "is a snapshot"},
+    {"layer", OPTION_INT, AT(layer), NULL, 0, 1000, "L",
+     "infer: the layer, from 1, with embeddings from 0 (default: the outputs)"},
+    {"part", OPTION_INT, AT(part), NULL, 0, INT32_MAX, "P",
+     "infer: the part; --seal: the shard (default: 0)"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the folder has several (default: the newest)"},
     {"threads", OPTION_INT, AT(threads), "0", 0, 1024, "N", "threads; 0: one a core"},
     {"memory", OPTION_BYTES, AT(memory), NULL, 0, 0, "SIZE", "memory budget"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
@@ -48,7 +63,7 @@ static const struct option_spec option_table[] = {
 };
 /* clang-format on */
 
-/* The option that chooses among the kinds of unit of a stage; NULL: none was given. */
+/* Returns the option that selects the kind of unit of a stage; NULL if none was given. */
 static const char *chosen_by(const struct replay_options *o)
 {
     if (o->layer >= 0 || o->pass >= 0)
@@ -90,7 +105,8 @@ static bool has_round(enum unit_kind kind)
     return line == LINE_ROUNDS || line == LINE_VERSIONS;
 }
 
-/* A round, or version of weights, that nothing was made of yet: mini-batches are made furthest ahead. */
+/* Returns a round, or version of the weights, for which nothing exists yet. Mini-batches are made
+ * furthest ahead. */
 static int64_t beyond(const struct schedule *s, const struct chain_state *state)
 {
     const int64_t next = schedule_snapshot_at_or_after(s, state->snapshot_version + 1);
@@ -98,7 +114,7 @@ static int64_t beyond(const struct schedule *s, const struct chain_state *state)
     return ahead < s->round_count ? ahead : s->round_count + 1;
 }
 
-/* The newest round of the unit's kind and slot whose record is stored. */
+/* Finds the newest round for which the record of the unit's kind and slot is stored. */
 static enum error_code find_newest(const struct run_folder *folder, const struct chain_state *state,
                                    struct unit *unit, struct error *err)
 {
@@ -115,7 +131,7 @@ static enum error_code find_newest(const struct run_folder *folder, const struct
     }
     if (rc != ERROR_NONE || found)
         return rc;
-    if (!any) { /* no round has such a one */
+    if (!any) { /* no round has such a record */
         rc = chain_check_unit(schedule, unit, -1, err);
         return rc == ERROR_INVALID ? error_context(err, ERROR_USAGE, "replay") : rc;
     }
@@ -124,7 +140,8 @@ static enum error_code find_newest(const struct run_folder *folder, const struct
                      "(checkpoint.keep: 0 keeps every record)");
 }
 
-/* Inference has one version of the weights: those that the run ended with. */
+/* Sets the version of an inference unit: the weights that the run ended with, the only ones that
+ * are used for inference. */
 static enum error_code set_version(const struct chain_state *state, struct unit *unit,
                                    struct error *err)
 {
@@ -134,7 +151,7 @@ static enum error_code set_version(const struct chain_state *state, struct unit 
     return ERROR_NONE;
 }
 
-/* The number behind the round, by whatever it is called for this kind. */
+/* Returns the number that follows the round; each kind of unit has its own name for it. */
 static int64_t slot_of(const struct unit_row *row, const struct replay_options *o)
 {
     if (row->line == LINE_WEIGHTS || o->seal)
@@ -150,7 +167,7 @@ static enum error_code choose_unit(const struct run_folder *folder, const struct
     const int64_t slot = slot_of(row, o);
     struct chain_state state = {0};
     enum error_code rc = ERROR_NONE;
-    if (!row->check) /* it comes before the run */
+    if (!row->check) /* a unit that precedes the run */
         return ERROR_NONE;
     unit->slot = slot == NOT_GIVEN ? 0 : (int32_t)slot;
     unit->layer = row->has_layer ? (int32_t)(o->pass >= 0 ? o->pass : o->layer) : 0;
@@ -170,7 +187,7 @@ static enum error_code choose_unit(const struct run_folder *folder, const struct
 
 /* --- the stage's program --- */
 
-/* The verdict is the first word of the program's answer: MATCH or DIFFERS. */
+/* Prints the verdict, which is the first word of the program's answer: MATCH or DIFFERS. */
 static enum error_code print_json(const char *unit, char *line, int status, struct error *err)
 {
     struct json_writer json = {0};

@@ -1,5 +1,5 @@
 /*
- * report - a run, or several beside each other, as one page of HTML.
+ * report - writes one HTML page about a run, or about several next to each other.
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -23,11 +23,17 @@ struct report_options {
 /* clang-format off */
 #define AT(field) offsetof(struct report_options, field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE", "where to write (default: report.html in the folder of the run; of a store report.html here; of several comparison.html here)"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the one folder has several (default: the newest)"},
-    {"classes", OPTION_FLAG, AT(classes), NULL, 0, 0, NULL, "print the scores of each class instead, the worst F1 first"},
-    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL, "replace a file that is there and is no report"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "instead of RUN: the store that has the run"},
+    {"output", OPTION_TEXT, AT(output), NULL, 0, 0, "FILE",
+     "file to write (default: report.html in the folder of the run; for a store report.html here; "
+     "for several runs comparison.html here)"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the one folder has several (default: the newest)"},
+    {"classes", OPTION_FLAG, AT(classes), NULL, 0, 0, NULL,
+     "print the scores of each class instead, the worst F1 first"},
+    {"force", OPTION_FLAG, AT(force), NULL, 0, 0, NULL,
+     "replace an existing file that is not a report"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -63,7 +69,8 @@ static enum error_code write_to(const struct report_options *options, const char
                                 struct report_run *const *run, int count, struct error *err)
 {
     struct export_target target = {0};
-    const bool in_run = !options->output && strchr(path, '/'); /* as target_of(): the run's own */
+    /* as in target_of(): the page of the run's own folder */
+    const bool in_run = !options->output && strchr(path, '/');
     enum error_code rc =
         export_target_open(&target, path, options->force || in_run, REPORT_PAGE_MARK, err);
     if (rc != ERROR_NONE)
@@ -83,7 +90,7 @@ struct ranked_class {
     struct class_score score;
 };
 
-/* Undefined ones last. */
+/* Compares by F1; undefined values come last. */
 static int compare_f1(const void *a, const void *b)
 {
     const struct ranked_class *x = a, *y = b;

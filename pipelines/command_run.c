@@ -1,7 +1,7 @@
 /*
- * run - everything: ingest, partition, the workers of the loop, outputs.
+ * run - does everything: ingest, partition, the workers of the loop, outputs.
  *
- * Started again in the same folder it goes on where the run was; what is done is skipped, and said so.
+ * Started again in the same folder, it resumes; it skips what is done, and says so.
  */
 #include "common/base/clock.h"
 #include "common/base/memory.h"

@@ -1,6 +1,7 @@
 /*
- * scale - more or fewer workers of a stage while its run goes on: the driver of a local run is asked, and for a run on
- * Kubernetes the patch is printed. Nothing of the result depends on how many there are.
+ * scale - changes the number of workers of a stage while its run goes on. It asks the driver of a
+ * local run; for a run on Kubernetes it prints the patch. No result depends on the number of
+ * workers.
  */
 #include "common/base/clock.h"
 #include "common/base/options.h"
@@ -26,8 +27,10 @@ struct scale_options {
 /* clang-format off */
 #define AT(field) offsetof(struct scale_options, field)
 static const struct option_spec option_table[] = {
-    {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "FORM", "of a run on Kubernetes: jobs (RUN is the name that graphmill render gave it) or base (k8s/base, without RUN); prints what patches it"},
-    {"namespace", OPTION_TEXT, AT(namespace), "graphmill", 0, 0, "NAME", "where that run is"},
+    {"form", OPTION_TEXT, AT(form), NULL, 0, 0, "FORM",
+     "for a run on Kubernetes: jobs (RUN is its name from graphmill render) or base (k8s/base, "
+     "without RUN); prints the patch"},
+    {"namespace", OPTION_TEXT, AT(namespace), "graphmill", 0, 0, "NAME", "namespace of that run"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -46,7 +49,7 @@ static void print_help(void)
 
 struct scale_words {
     const char *run;
-    int stage; /* in stage_loop */
+    int stage; /* index in stage_loop */
     int64_t workers;
 };
 
@@ -100,7 +103,8 @@ static enum error_code read_words(const struct option_list *rest, bool has_run, 
 
 /* --- on Kubernetes --- */
 
-/* Of an Indexed Job both numbers change together, or the patch is refused. */
+/* Prints the patch. The two numbers of an Indexed Job must change together, or Kubernetes refuses
+ * the patch. */
 static enum error_code print_patch(const struct scale_words *words, const char *run,
                                    const char *namespace, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* start - everything up to a queue that workers elsewhere can empty. */
+/* start - prepares a run up to a filled queue that workers on other machines can process. */
 #include "common/base/json.h"
 #include "pipelines/commands.h"
 #include "pipelines/own_command.h"
@@ -40,7 +40,7 @@ static enum error_code answer(const struct pipeline_options *options,
     return json_writer_print(&json, err);
 }
 
-/* " --redis URL" as the shell takes it, with the file of the password when there is one. */
+/* Prints " --redis URL", quoted for a shell, with the password file if there is one. */
 static void print_redis(const struct pipeline_options *options)
 {
     char word[SHELL_WORD_SIZE];
@@ -51,7 +51,7 @@ static void print_redis(const struct pipeline_options *options)
                       shell_word(options->redis_password_file, word));
 }
 
-/* What people type next: lines to paste. */
+/* Prints the next command lines for the user to paste. */
 static void print_next(const struct pipeline_options *options, const struct run_folder *folder)
 {
     char word[SHELL_WORD_SIZE];

@@ -1,5 +1,5 @@
 /*
- * status - where a run stands: from storage always, and from Redis while one can be reached.
+ * status - shows the status of a run: always from storage, and from Redis too if it can be reached.
  */
 #include "common/base/clock.h"
 #include "common/base/json.h"
@@ -27,17 +27,23 @@ struct status_options {
 /* clang-format off */
 #define AT(field) offsetof(struct status_options, field)
 static const struct option_spec option_table[] = {
-    {"watch", OPTION_FLAG, AT(watch), NULL, 0, 0, NULL, "print again every second until the run is finished or has failed"},
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL", "the run's Redis (default: the private one of its folder, or the one that it was started with)"},
-    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE", "file with its password"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "which run, when the folder has several (default: the newest)"},
+    {"watch", OPTION_FLAG, AT(watch), NULL, 0, 0, NULL,
+     "print again every second until the run is finished or has failed"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "instead of RUN: the store that has the run"},
+    {"redis", OPTION_TEXT, AT(redis), NULL, 0, 0, "URL",
+     "the run's Redis (default: the private one of its folder, or the one that it was started "
+     "with)"},
+    {"redis-password-file", OPTION_TEXT, AT(redis_password_file), NULL, 0, 0, "FILE",
+     "file with its password"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "which run, when the folder has several (default: the newest)"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
 /* clang-format on */
 
-/* What the driver of the folder is at, or how it ended. */
+/* Prints what the driver of the folder is doing, or how it ended. */
 static void print_state(FILE *out, const struct run_state *state)
 {
     char host[64] = "";
@@ -57,7 +63,7 @@ static void print_state(FILE *out, const struct run_state *state)
         (void)fprintf(out, "failed after %" PRId64 " s\n", state->seconds);
 }
 
-/* All stages, with what the queue knows of them. */
+/* Prints all stages, with the counts of the queue. */
 static void print_stages(FILE *out, const struct run_folder *folder,
                          const struct run_status *status)
 {
@@ -93,7 +99,7 @@ static void print_workers(FILE *out, const struct run_status *status)
     }
 }
 
-/* Where the answer on workers is from, when it is not there. */
+/* Prints which Redis was asked about workers, if it did not answer. */
 static void print_contact(FILE *out, const struct run_folder *folder,
                           const struct run_status *status)
 {
@@ -165,7 +171,8 @@ static void put_driver(struct json_writer *json, const struct run_state *state)
     json_close_object(json);
 }
 
-/* Of all stages the state; of those that loop also the counts of the queue, where there is one. */
+/* Writes the state of all stages, and for stages of the loop also the counts of the queue, if there
+ * is one. */
 static void put_stages(struct json_writer *json, const struct run_folder *folder,
                        const struct run_status *status)
 {
@@ -216,7 +223,8 @@ static enum error_code print_json(const struct run_folder *folder, const struct 
     return json_writer_print(&json, err);
 }
 
-/* Whole lines, on a terminal no wider than that: it is drawn again in the same place. */
+/* Prints whole lines, cut to the width of a terminal, so that the next text can be drawn in the
+ * same place. */
 static void print_lines(const char *text)
 {
     const bool on_terminal = isatty(STDOUT_FILENO) == 1;
@@ -242,13 +250,13 @@ static enum error_code show_text(const struct run_folder *folder, const struct r
         printf("\033[H\033[2J");
     if (good)
         print_lines(text);
-    free(text); /* of open_memstream */
+    free(text); /* allocated by open_memstream() */
     return good ? ERROR_NONE
                 : error_set(err, ERROR_NO_MEMORY, "no memory for the lines of a status");
 }
 
 struct watching {
-    bool again; /* not for the first time */
+    bool again; /* the text was drawn before */
     bool is_over;
 };
 
@@ -263,10 +271,10 @@ static enum error_code show(const struct run_folder *folder, const struct status
     const bool is_driven = status.has_state && status.state.outcome == RUN_AT_WORK;
     const bool finished = status.chain.finished && !is_driven;
     watching->is_over = finished || strcmp(run_status_word(&status), "failed") == 0;
-    /* Of a run by workers elsewhere nobody else is here to do it. */
+    /* Only this command can set the links of a run whose workers are elsewhere. */
     struct error why = {0};
     if (finished && folder->path[0] && run_folder_link(folder, &status.chain, &why) != ERROR_NONE)
-        log_debug("%s", why.message); /* the folder may be for reading only */
+        log_debug("%s", why.message); /* the folder may be read-only */
     rc = options->json ? print_json(folder, &status, err)
                        : show_text(folder, &status, watching->again, err);
     watching->again = true;

@@ -1,10 +1,13 @@
 /*
- * update - a new version of a pipeline's dataset: edges and nodes that come and go, features that change.
+ * update - makes a new version of a pipeline's dataset: edges and nodes are added and removed,
+ * features change.
  *
  *   pipeline file or run folder ─> ingest ─> its newest version ─┐
- *   --add-edges, --remove-edges, ... ────────────────────────────┴─> ingest ─> a version more ─> graphmill run trains on it
+ *   --add-edges, --remove-edges, ... ────────────────────────────┴─> ingest ─> one more version,
+ *                                                   which the next graphmill run trains on
  *
- * Checks and work are those of graphmill-ingest (stages/ingest/update); this tells what came of it.
+ * graphmill-ingest does the checks and the work (stages/ingest/update); this command prints the
+ * result.
  */
 #include "common/base/json.h"
 #include "common/base/memory.h"
@@ -20,7 +23,7 @@
 struct update_command {
     struct pipeline_options run;
     struct update_options files;
-    struct update_request update; /* those */
+    struct update_request update; /* the files of the update */
 };
 
 /* clang-format off */
@@ -36,7 +39,7 @@ static const struct option_spec option_table[] = {
 struct update {
     struct update_command options;
     struct local_run local;
-    struct json_document *note; /* of the run folder that was named */
+    struct json_document *note; /* note of the run folder that was named */
     struct dataset_version version;
     struct retrain_trigger trigger;
 };

@@ -1,12 +1,13 @@
 /*
- * verify - every stored byte against its hash, and everything there that must be.
+ * verify - compares every stored byte with its hash, and checks that nothing is missing.
  *
- * Records are checked by their header, artifacts by their seal, switches by their checksum; what is promised and is
- * not there counts as well (promised_records.h). Each flaw is one line; the command goes on to the end and then
- * fails. It reads the whole store, or one run with what it stands on.
+ * Records are checked by their header, artifacts by their manifest, refs by their checksum. A
+ * record that the store should have but does not is a flaw as well (promised_records.h). Each flaw
+ * is one line; the command goes on to the end and then fails. It reads the whole store, or one run
+ * with the data that it depends on.
  *
- * --remove takes away what is damaged, so that the next `graphmill run` makes it and what is missing again
- * (store_survey.h). Nothing else in a store has to be mended by hand.
+ * --remove removes what is damaged, so that the next `graphmill run` makes it and what is missing
+ * again (store_survey.h). Nothing else in a store ever has to be repaired by hand.
  */
 #include "common/base/json.h"
 #include "common/base/options.h"
@@ -27,10 +28,14 @@ struct verify_options {
 /* clang-format off */
 #define AT(field) offsetof(struct verify_options, field)
 static const struct option_spec option_table[] = {
-    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI", "instead of RUN: the store that holds it, from wherever it is seen"},
-    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID", "one run, with the partition and dataset it stands on (default: all of the store)"},
-    {"list", OPTION_FLAG, AT(list), NULL, 0, 0, NULL, "print the manifest: each record with its kind, size and content hash"},
-    {"remove", OPTION_FLAG, AT(remove), NULL, 0, 0, NULL, "remove what is damaged, so that graphmill run makes it again, and what is missing"},
+    {"store", OPTION_TEXT, AT(store), NULL, 0, 0, "URI",
+     "instead of RUN: the store that has the run"},
+    {"run", OPTION_TEXT, AT(run), NULL, 0, 0, "ID",
+     "one run, with its partition and dataset (default: the whole store)"},
+    {"list", OPTION_FLAG, AT(list), NULL, 0, 0, NULL,
+     "print the manifest: each record with its kind, size and content hash"},
+    {"remove", OPTION_FLAG, AT(remove), NULL, 0, 0, NULL,
+     "remove damaged records, so that graphmill run makes them and missing ones again"},
     {"json", OPTION_FLAG, AT(json), NULL, 0, 0, NULL, "print the answer as JSON"},
     {.name = NULL},
 };
@@ -41,7 +46,7 @@ struct answer {
     int64_t damaged, missing;
     char first[512]; /* the first flaw, or "" */
     char delta
-        [ID_SIZE]; /* a version whose delta is among the flaws, or "": a run cannot make that again */
+        [ID_SIZE]; /* a version whose delta is damaged, or "": a run cannot make that delta again */
 };
 
 static void note_delta(struct answer *answer, const char *key)
@@ -83,7 +88,7 @@ static const char *verdict(const struct answer *answer)
     return answer->damaged || answer->missing ? "DAMAGED" : "OK";
 }
 
-/* " run=a,b"; one that is not closed has a '*' behind it. */
+/* Prints " run=a,b"; an incomplete piece has a '*' after it. */
 static void print_pieces(const char *name, const struct survey_pieces *pieces)
 {
     printf(" %s=%s", name, pieces->count ? "" : "none");

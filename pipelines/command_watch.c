@@ -1,9 +1,11 @@
 /*
- * watch - applies updates of a dataset as they arrive in a folder, trains again when a trigger says so, keeps the better model.
+ * watch - applies updates of a dataset as they arrive in a folder, trains again when a trigger
+ * fires, and keeps the better model.
  *
- *   FOLDER/0007/add-edges.csv ... ─> watch_step ─> the next version, and perhaps the next model ─> FOLDER/done/0007, 0007.json
+ *   FOLDER/0007/add-edges.csv ... ─> watch_step ─> the next version, and perhaps the next model
+ *                                               ─> FOLDER/done/0007, 0007.json
  *
- * What an update is and where it goes: pipelines/watch/watch_inbox.h. How one is worked on: watch_step.h.
+ * pipelines/watch/watch_inbox.h describes the folder, watch_step.h how an update is processed.
  */
 #include "common/base/clock.h"
 #include "common/base/file_pattern.h"
@@ -30,9 +32,12 @@ struct watch_options {
 #define AT(field) offsetof(struct watch_options, field)
 #define AT_RUN(field) offsetof(struct watch_options, run.field)
 static const struct option_spec option_table[] = {
-    {"once", OPTION_FLAG, AT(once), NULL, 0, 0, NULL, "end when no update is left, with status 65 if one was refused"},
-    {"every", OPTION_INT, AT(every), "2", 1, 86400, "SECONDS", "look for updates so often"},
-    {"warm", OPTION_LIST, AT(warm), NULL, 0, 0, "KEY=VALUE", "change one setting for training after an update alone, such as epochs=3; may be repeated"},
+    {"once", OPTION_FLAG, AT(once), NULL, 0, 0, NULL,
+     "end when no update is left, with status 65 if one was refused"},
+    {"every", OPTION_INT, AT(every), "2", 1, 86400, "SECONDS",
+     "interval between looks for updates"},
+    {"warm", OPTION_LIST, AT(warm), NULL, 0, 0, "KEY=VALUE",
+     "change one setting only for training after an update, such as epochs=3; may be repeated"},
     PIPELINE_OPTIONS(AT_RUN)
     {.name = NULL},
 };
@@ -60,7 +65,7 @@ static void print_help(void)
 
 struct command {
     struct watch_options options;
-    struct json_document *note; /* of the run folder that was named */
+    struct json_document *note; /* note of the run folder that was named */
     struct watch watch;
     char file[FILE_PATH_SIZE];
 };
@@ -82,7 +87,7 @@ static enum error_code take_dataset(struct command *c, const struct option_list 
     return rc;
 }
 
-/* The folders that the store lies in. */
+/* Excludes the folders that the store is in. */
 static enum error_code leave_store(struct watch_inbox *inbox, const char *uri, struct error *err)
 {
     struct store_location location;
@@ -108,7 +113,8 @@ static enum error_code leave_paths(struct watch_inbox *inbox, const char *paths,
     return rc;
 }
 
-/* The folder of the run, its store and the dataset's files may lie in the folder of the updates. */
+/* Excludes the folder of the run, its store and the dataset's files, which may be inside the
+ * inbox. */
 static enum error_code leave_own_files(struct watch *watch, struct error *err)
 {
     char folder[FILE_PATH_SIZE];
@@ -154,7 +160,7 @@ static void wait_for_updates(int64_t seconds)
         clock_sleep_ms(SLICE_MS);
 }
 
-/* For commands that are given the folder of the run. */
+/* Writes the note of the run folder, for later commands that are given the folder. */
 static enum error_code note_pipeline(const struct command *c, struct error *err)
 {
     char folder[FILE_PATH_SIZE];
@@ -163,7 +169,7 @@ static enum error_code note_pipeline(const struct command *c, struct error *err)
     return rc == ERROR_NONE ? pipeline_note_write(folder, options->file, &options->set, err) : rc;
 }
 
-/* Asked to stop between two updates it has done what there was to do. */
+/* Processes updates until it is asked to stop. A stop between two updates is a success. */
 static enum error_code watch(struct command *c, struct error *err)
 {
     enum error_code rc = pipeline_check_redis(&c->watch.options, err);

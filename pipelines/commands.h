@@ -1,8 +1,9 @@
 /*
- * commands - what people type after `graphmill`; one file each, one row each in graphmill.c.
+ * commands - the subcommands of `graphmill`. Each has one file, and one row in graphmill.c.
  *
- * A command parses its own arguments (argv[0] is its name), prints its answer on stdout and progress on
- * stderr, and returns an error that main() prints and turns into the exit status.
+ * A command parses its own arguments (argv[0] is its name), prints its answer on stdout and its
+ * progress on stderr, and returns an error code, from which main() makes the message and the exit
+ * status.
  */
 #ifndef PIPELINES_COMMANDS_H
 #define PIPELINES_COMMANDS_H

@@ -16,7 +16,7 @@ void crew_growth_begin(struct crew_growth *growth, const struct run_folder *fold
     worker_growth_begin(&growth->rule, most);
 }
 
-/* `was`: the rule before its newest measurement. */
+/* Logs a decision. `was` is the rule before its newest measurement. */
 static void tell_decision(const struct crew_growth *growth, const struct worker_growth *was)
 {
     const struct worker_growth *is = &growth->rule;
@@ -64,7 +64,7 @@ static enum error_code note(struct crew_growth *growth, struct stage_crew *crew,
     return follow(crew, growth->rule.count, err);
 }
 
-/* The units that aggregate does for a round of all its slots. */
+/* Returns the number of units of aggregate in one round. */
 static double units_a_round(const struct crew_growth *growth)
 {
     return 1.0 + gradient_sum_count(&growth->folder->run.schedule, 0);
@@ -83,7 +83,8 @@ enum error_code crew_growth_turn(struct crew_growth *growth, struct stage_crew *
         growth->units = -1;
         return ERROR_NONE;
     }
-    if (growth->units < 0 || counts.done < growth->units) { /* a queue that was filled anew */
+    /* the queue was filled again, so its counts start from 0 */
+    if (growth->units < 0 || counts.done < growth->units) {
         growth->units = counts.done;
         growth->from_ms = 0;
     }

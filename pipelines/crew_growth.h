@@ -1,9 +1,10 @@
 /*
- * crew_growth - what a local run does for `--workers auto`: measures rounds a second, and adds and takes back workers as the
- * rule says (pipelines/worker_growth.h).
+ * crew_growth - implements `--workers auto` in a local run: it measures rounds per second, and adds
+ * or removes workers as the rule in pipelines/worker_growth.h decides.
  *
- * It measures only while all workers that there should be are at work and those that were taken back are gone, from the end of
- * a round to the end of a later one. What is decided, and from which figures, is a line of logs/workers.log and of stderr.
+ * A measurement lasts from the end of one round to the end of a later one. It is taken only while
+ * all wanted workers are running and all removed ones have ended. Each decision is a line of
+ * logs/workers.log and of stderr, with the measurements that it is based on.
  */
 #ifndef PIPELINES_CREW_GROWTH_H
 #define PIPELINES_CREW_GROWTH_H
@@ -17,21 +18,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct crew_growth { /* by crew_growth_begin() */
+struct crew_growth { /* initialised by crew_growth_begin() */
     struct worker_growth rule;
     const struct run_folder *folder; /* borrowed */
     bool quiet;
     int64_t look_ms;
-    int64_t
-        units; /* of aggregate, done when it was looked last; -1: not since the workers are as they are */
-    int64_t from_ms; /* where the measurement begins; 0: the end of a round is waited for */
+    /* units that aggregate had done at the last look; -1: no look since the number of workers
+     * changed */
+    int64_t units;
+    int64_t from_ms; /* when the measurement began; 0: it begins at the end of the next round */
     int64_t from_units;
 };
 
-/* `folder` is that of the bound run. A crew of one worker of each stage, which may become `most`. */
+/* Starts with one worker of each stage; the number may grow to `most`. `folder` is the folder of
+ * the bound run. */
 void crew_growth_begin(struct crew_growth *growth, const struct run_folder *folder, int most,
                        bool quiet);
-/* To be called often. Fails: as stage_crew_add_set(). A queue that does not answer is asked again later. */
+/* Measures, and changes the number of workers if the rule says so. Call it often. A queue that does
+ * not answer is asked again later. Fails: as stage_crew_add_set(). */
 MUST_CHECK enum error_code crew_growth_turn(struct crew_growth *growth, struct stage_crew *crew,
                                             struct work_queue *queue, struct error *err);
 

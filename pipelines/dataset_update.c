@@ -12,7 +12,7 @@ static void add_argument(struct option_list *list, const char *option, const cha
     list->item[list->count++] = value;
 }
 
-/* The files as arguments of graphmill-ingest. */
+/* Returns the files as arguments of graphmill-ingest. */
 static struct option_list arguments_of(const struct update_request *update)
 {
     struct update_request files = *update;
@@ -32,8 +32,8 @@ enum error_code dataset_newest_id(const struct pipeline_options *options,
     return rc == ERROR_NONE ? store_switch_get(folder->store, newest.text, id, ID_SIZE, err) : rc;
 }
 
-/* The version that these files made: "dataset=ID" of the answer. By now the newest one may be that
- * of another update. */
+/* Reads the id of the version that these files made from "dataset=ID" in the answer. The newest
+ * version may by now be that of another update. */
 static enum error_code read_answer(const char *answer, char id[ID_SIZE], struct error *err)
 {
     static const char name[] = "dataset=";
@@ -58,8 +58,10 @@ enum error_code dataset_update_apply(const struct pipeline_options *options,
     enum error_code rc = pipeline_run_stage_with(options, folder, "ingest", &files, answer, err);
     const bool is_refused = rc == ERROR_INPUT && strcmp(answer, UPDATE_REFUSED) == 0;
     if (rc == ERROR_INPUT && !is_refused)
-        rc = ERROR_CORRUPT; /* of the same status: not these files are bad, but what they are for */
-    if (rc == ERROR_NONE || is_refused) /* nothing was changed: the folder is at what it was at */
+        /* the exit status is the same, but the dataset is at fault and not these files */
+        rc = ERROR_CORRUPT;
+    /* nothing was changed, so the folder's recorded state stays valid */
+    if (rc == ERROR_NONE || is_refused)
         run_state_remove(folder->path);
     if (rc == ERROR_NONE)
         rc = read_answer(answer, id, err);

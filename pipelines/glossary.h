@@ -1,11 +1,11 @@
 /*
- * glossary - the words of this project, each with one meaning: `graphmill help glossary`, and
- * pipelines/guide/glossary.md, which tests/tree/reference_test.sh compares with it.
+ * glossary - the terms of this project, each with one meaning. `graphmill help glossary` prints
+ * them; tests/tree/reference_test.sh compares them with pipelines/guide/glossary.md.
  */
 #ifndef PIPELINES_GLOSSARY_H
 #define PIPELINES_GLOSSARY_H
 
-/* Prints the words to stdout, as a terminal shows them. */
+/* Prints the terms to stdout for a terminal. */
 void glossary_print(void);
 /* Prints the page in Markdown. */
 void glossary_print_markdown(void);

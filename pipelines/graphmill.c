@@ -1,8 +1,8 @@
 /*
- * graphmill - the driver: what people type.
+ * graphmill - the driver: the commands that people type.
  *
- * It holds no knowledge of its own about how stages work: it starts the stage programs, keeps a private
- * Redis alive for them, and reads what they stored.
+ * It has no knowledge of its own about the work of the stages: it starts the stage programs, keeps
+ * a private Redis running for them, and reads what they stored.
  */
 #include "common/base/cpu_level.h"
 #include "common/base/log.h"
@@ -87,8 +87,8 @@ static enum error_code unknown_command(const char *word, struct error *err)
     return error_set(err, ERROR_USAGE, "unknown command '%s'; graphmill --help lists them", word);
 }
 
-/* Prints the help of each command that takes options, in the reference. The settings, which run and
- * start list too, have a section of their own there. */
+/* Prints the help of each command that takes options, for the reference. The settings, which run
+ * and start list too, have a section of their own there. */
 static enum error_code print_commands(struct error *err)
 {
     char asked[] = "--help", options[] = "options";
@@ -126,7 +126,7 @@ static enum error_code print_reference(struct error *err)
     return rc;
 }
 
-/* `graphmill help`; `graphmill help COMMAND`, which is COMMAND --help; and the pages. */
+/* Runs `graphmill help`, `graphmill help COMMAND`, which is COMMAND --help, and the pages. */
 static enum error_code command_help(int argc, char **argv, struct error *err)
 {
     char asked[] = "--help";

@@ -14,15 +14,15 @@ struct scanned_key {
     char id[64], name[64];
     bool may_be_class;
     char word[WORDS_MAX][WORD_SIZE];
-    size_t word_count; /* WORDS_MAX: so many or more */
+    size_t word_count; /* WORDS_MAX: that many or more */
     uint64_t values;
 };
 
-struct scan { /* one run */
+struct scan { /* state of one pass over the file */
     struct input_facts *facts;
     struct scanned_key *key; /* [KEYS_MAX] */
     size_t count;
-    int data; /* the key of the <data> at hand, or NONE */
+    int data; /* key of the current <data>, or NONE */
     bool in_node;
 };
 
@@ -93,7 +93,7 @@ static enum error_code end_element(void *context, const char *element, const cha
     key->values++;
     if (is_cut || size >= WORD_SIZE ||
         (text_double(text, size, &value) && !text_int64(text, size, &whole)))
-        key->may_be_class = false; /* a text, or a number with a fraction */
+        key->may_be_class = false; /* free text, or a number with a fraction */
     for (size_t i = 0; i < key->word_count; i++)
         if (strcmp(key->word[i], text) == 0)
             return ERROR_NONE;

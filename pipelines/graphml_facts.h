@@ -1,5 +1,6 @@
 /*
- * graphml_facts - which key of a GraphML file has the classes of nodes, and which way its edges go.
+ * graphml_facts - finds the key of a GraphML file that holds the classes of nodes, and the
+ * direction of its edges.
  */
 #ifndef PIPELINES_GRAPHML_FACTS_H
 #define PIPELINES_GRAPHML_FACTS_H
@@ -7,9 +8,9 @@
 #include "pipelines/input_facts.h"
 
 /* Fills targets, has_split, direction and label_columns of `facts`. A key may hold classes if it
- * has 2 to 100 different words, each in two nodes on average. The class is such a key called label,
- * class, ..., or else the one with the fewest words.
- * Fails: ERROR_INPUT naming line and column of what is no XML. */
+ * has 2 to 100 different words, each in two nodes on average. If several keys may, the one called
+ * label, class, ... is taken, otherwise the one with the fewest words.
+ * Fails: ERROR_INPUT naming line and column of what is not XML. */
 MUST_CHECK enum error_code graphml_facts_find(struct input_facts *facts, struct error *err);
 
 #endif

@@ -19,7 +19,8 @@ struct http_server {
     uint16_t port;
 };
 
-/* libmicrohttpd frees with free(), ours may not be that: it gets a copy. */
+/* Queues an answer with a copy of the text, because libmicrohttpd frees with free(), and
+ * memory_new() may use another allocator. */
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
                               char *text, size_t size)
 {
@@ -51,7 +52,7 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
     size_t size = 0;
     (void)version;
     (void)upload;
-    *upload_size = 0; /* nothing that is sent is read */
+    *upload_size = 0; /* request bodies are ignored */
     (void)state;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is answered\n");
@@ -88,7 +89,7 @@ static enum error_code address_of(const struct http_server_config *config,
                      config->host);
 }
 
-/* A socket that listens, and its port. */
+/* Makes a listening socket, and finds out its port. */
 static enum error_code listen_on(const struct http_server_config *config, int *fd, uint16_t *port,
                                  struct error *err)
 {
@@ -152,6 +153,6 @@ void http_server_close(struct http_server *server)
 {
     if (!server)
         return;
-    MHD_stop_daemon(server->daemon); /* and closes the socket */
+    MHD_stop_daemon(server->daemon); /* also closes the socket */
     memory_free(server);
 }

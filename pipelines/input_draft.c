@@ -39,7 +39,7 @@ static void put_input(struct json_writer *out, const struct input_facts *facts, 
     put_targets(out, facts);
 }
 
-/* Learns a row of numbers for each node, which DistMult scores. */
+/* Writes the model for triples: learnable embeddings, scored by DistMult. */
 static void put_triples_model(struct json_writer *out)
 {
     draft_put(out, "sample:\n");

@@ -1,5 +1,5 @@
 /*
- * input_draft - the pipeline file that graphmill init writes for an input that is no table.
+ * input_draft - the pipeline file that graphmill init writes for an input that is not a table.
  */
 #ifndef PIPELINES_INPUT_DRAFT_H
 #define PIPELINES_INPUT_DRAFT_H
@@ -7,8 +7,8 @@
 #include "common/base/json.h"
 #include "pipelines/input_facts.h"
 
-/* Appends the file to `out`. `path`: the input as the file names it. A failure to grow is reported
- * by json_writer_finish(). */
+/* Appends the file to `out`. `path` is the input as the pipeline file names it.
+ * json_writer_finish() reports a failure to allocate memory. */
 void input_draft_write(const struct input_facts *facts, const char *name, const char *path,
                        struct json_writer *out);
 

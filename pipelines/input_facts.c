@@ -19,8 +19,7 @@ enum { META_BYTES_MAX = 1 << 26, HEAD_BYTES = 1 << 12, HEADER_WORDS = 5 };
 /* --- what lies in a folder --- */
 
 struct search {
-    const char *const
-        *endings; /* NULL-terminated; a name ends in one, behind something or nothing */
+    const char *const *endings; /* NULL-terminated; a name must end in one of them */
     bool found;
 };
 
@@ -33,7 +32,7 @@ static enum error_code look_at(void *context, const char *name, struct error *er
     return ERROR_NONE;
 }
 
-/* Whether a file below the folder ends so. A folder that is not there has none. */
+/* Returns whether the folder `below` has a file with such an ending. A missing folder has none. */
 static bool has_file(const struct input_facts *facts, const char *below, const char *const *endings)
 {
     char folder[FILE_PATH_SIZE];
@@ -158,7 +157,7 @@ static enum error_code linqs_facts_find(struct input_facts *facts, struct error 
     return ERROR_NONE;
 }
 
-/* Returns how often `word` stands in a text. */
+/* Returns the number of occurrences of `word` in a text. */
 static size_t count_of(const char *text, const char *word)
 {
     size_t count = 0;
@@ -248,8 +247,8 @@ static enum error_code dgl_csv_facts_find(struct input_facts *facts, struct erro
     return rc;
 }
 
-/* label.dat has no validation nodes, so that a drawn split is better; links that are held out have
- * no validation either. */
+/* Finds the facts of an HGB folder. Its label.dat has no validation nodes, so a drawn split is
+ * better; held-out links have no validation part either. */
 static enum error_code hgb_facts_find(struct input_facts *facts, struct error *err)
 {
     (void)err;

@@ -1,9 +1,9 @@
 /*
- * input_facts - what an input that is no table shows of itself, as far as a pipeline file for it
- * needs to know.
+ * input_facts - what graphmill init finds out about an input that is not a table, for the pipeline
+ * file that it writes.
  *
- *   a folder with node-label.csv, train.csv    classes of nodes and a split of its own
- *   graph.mtx, "symmetric" in its first line   edges alone, each of which stands for both ways
+ *   a folder with node-label.csv, train.csv    classes of nodes, and a split of its own
+ *   graph.mtx, "symmetric" in its first line   edges only, each valid in both directions
  */
 #ifndef PIPELINES_INPUT_FACTS_H
 #define PIPELINES_INPUT_FACTS_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum input_targets {
-    TARGETS_NONE, /* links are learnt */
+    TARGETS_NONE, /* links are learned */
     TARGETS_NODES,
     TARGETS_GRAPHS,
     TARGETS_GRAPH_NUMBERS
@@ -25,22 +25,23 @@ enum { FACT_SIZE = 200 };
 
 struct input_facts {
     const char *path;
-    bool is_table; /* a table of edges: nothing else is found here */
+    bool is_table; /* a table of edges; input_facts finds nothing else about it */
     char format_name[32];
     char seen[FORMAT_SEEN_SIZE];
     enum input_targets targets;
-    bool has_split;            /* of nodes or graphs, or held-out edges where links are learnt */
-    bool names_types;          /* several types of nodes or edges, each with a name */
+    bool has_split;            /* of nodes or graphs, or of held-out edges when links are learned */
+    bool names_types;          /* several named types of nodes or of edges */
     bool has_triples;          /* one type of nodes, several of edges */
-    char direction[FACT_SIZE]; /* what the input says of it; "": nothing */
-    char label_columns[FACT_SIZE]; /* of GraphML: the key of the classes */
+    char direction[FACT_SIZE]; /* direction of edges that the input states; "": none */
+    char label_columns[FACT_SIZE]; /* GraphML: the key of the classes */
 };
 
-/* Fails: ERROR_NOT_FOUND; ERROR_INPUT if the format is not clear, or the input is damaged. */
+/* Finds the facts of the input at `path`. Fails: ERROR_NOT_FOUND; ERROR_INPUT if the format is not
+ * clear, or the input is damaged. */
 MUST_CHECK enum error_code input_facts_find(const char *path, struct input_facts *out,
                                             struct error *err);
-/* Does the same for an input whose format, the place of its row in dataset_format.h, is known. The
- * caller has set out->path. */
+/* Does the same for an input of known format. `format` is the index of its row in dataset_format.h.
+ * The caller has set out->path. */
 MUST_CHECK enum error_code input_facts_look(int64_t format, struct input_facts *out,
                                             struct error *err);
 

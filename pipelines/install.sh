@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that graphmill needs and this machine lacks.
 #
-#   install.sh build           what building and running takes
-#   install.sh build test      ... and what tests/run.sh takes on top
+#   install.sh build           for building and running
+#   install.sh build test      ... and for tests/run.sh
 set -euo pipefail
 
-build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev libhiredis-dev redis-server
-       libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev libminizip-dev libzstd-dev libmicrohttpd-dev libxxhash-dev
+build=(build-essential cmake ninja-build pkg-config librocksdb-dev liblmdb-dev libhiredis-dev \
+    redis-server
+       libmetis-dev libarpack2-dev libopenblas-pthread-dev libyaml-dev libjansson-dev zlib1g-dev \
+           libminizip-dev libzstd-dev libmicrohttpd-dev libxxhash-dev
        libcurl4-openssl-dev libssl-dev libexpat1-dev librandom123-dev)
-test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml python3-venv
+test=(libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev git python3 python3-yaml \
+    python3-venv
       python3-numpy strace procps file zstd iproute2 zsh)
 
-# Debian has it for the processors that have products in bf16; elsewhere the build goes without.
+# Debian has it only for processors with bf16 products; elsewhere the build does without.
 [ "$(dpkg --print-architecture)" != amd64 ] || build+=(libxsmm-dev)
 
-# kubectl comes from elsewhere on many machines, and Debian's package does not go beside such a one.
+# Many machines have kubectl from another source, which Debian's package conflicts with.
 command -v kubectl >/dev/null || test+=(kubernetes-client)
 
 wanted=()
@@ -31,7 +34,8 @@ done
 
 missing=()
 for package in "${wanted[@]}"; do
-    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *'ok installed'* ]] || missing+=("$package")
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *'ok installed'* ]] ||
+        missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0
 
@@ -45,8 +49,9 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "installing ${#missing[@]} packages: ${missing[*]}" >&2
 export DEBIAN_FRONTEND=noninteractive
-# Run level 1 keeps the redis-server package from starting a server of its own: runs start theirs.
-# A name in /tmp that others can guess could be a link of theirs, so the log has a name of its own, or the caller's.
+# Run level 1 prevents the redis-server package from starting a server: runs start their own. A
+# predictable name in /tmp could be a link that somebody else made, so the log has a name of its
+# own, or the caller's.
 log=${GRAPHMILL_INSTALL_LOG:-}
 [ -n "$log" ] || log=$(mktemp "${TMPDIR:-/tmp}/graphmill-install-XXXXXX.log")
 {

@@ -30,7 +30,7 @@ static enum error_code add(struct link_questions *q, const struct field *end, in
     return rc;
 }
 
-/* The type of a node of the dataset, where those of a type stand together, type by type. */
+/* Returns the type of a dataset node. The nodes of a type are consecutive. */
 static uint32_t type_of_node(const struct partition_book *book, uint32_t node)
 {
     const struct type_ranges ranges = partition_book_ranges(book);
@@ -64,7 +64,7 @@ static enum error_code check_end(const struct wanted_node *node, const struct re
                      relation->name);
 }
 
-/* Of question `i`: whether its ends are what its relation connects. */
+/* Checks that the ends of question `i` have the types that its relation connects. */
 static enum error_code check_ends(const struct link_questions *q, size_t i, const char *where,
                                   const struct partition_book *book, struct error *err)
 {
@@ -77,7 +77,7 @@ static enum error_code check_ends(const struct link_questions *q, size_t i, cons
                : rc;
 }
 
-/* Once all ids are gathered. */
+/* Finds the nodes, after all ids were collected. */
 static enum error_code find(struct link_questions *q, const char *where,
                             const struct run_folder *folder, struct error *err)
 {

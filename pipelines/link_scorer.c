@@ -12,7 +12,8 @@
 
 enum { TILE_NODES = 2048, PIECE_LINKS = 4096, SHARE_OF_MEMORY = 4 };
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening
+ * ---------------------------------------------------------------------------------- */
 
 static enum error_code open_rows(struct link_scorer *s, uint64_t budget_bytes, struct error *err)
 {
@@ -99,7 +100,8 @@ void link_scorer_close(struct link_scorer *scorer)
     *scorer = (struct link_scorer){0};
 }
 
-/* The rows of one end of some links, in the arena; `node` [count] is theirs in the partition. */
+/* Reads the rows of one end of some links into the arena; `node` [count] receives the partition
+ * nodes. */
 static enum error_code fetch_end(struct link_scorer *s, const struct asked_link *link, size_t count,
                                  enum pair_end end, uint32_t **node, float **row, struct error *err)
 {
@@ -112,7 +114,8 @@ static enum error_code fetch_end(struct link_scorer *s, const struct asked_link 
     return rc == ERROR_NONE ? link_rows_fetch(&s->rows, *node, count, *row, err) : rc;
 }
 
-/* ---- scores ----------------------------------------------------------------------------------- */
+/* ---- scores
+ * ----------------------------------------------------------------------------------- */
 
 static enum error_code score_piece(struct link_scorer *s, const struct asked_link *link,
                                    size_t count, float *score, struct error *err)
@@ -147,22 +150,22 @@ enum error_code link_scorer_scores(struct link_scorer *scorer, const struct aske
     return rc;
 }
 
-/* ---- partners --------------------------------------------------------------------------------- */
+/* ---- partners
+ * --------------------------------------------------------------------------------- */
 
-struct search { /* for the partners of a block of nodes */
+struct search { /* state of the search for the partners of a block of nodes */
     struct link_scorer *scorer;
     const struct asked_link *link;
     enum pair_end stays;
     uint32_t best;
-    const uint32_t *node;             /* [count] that stay, in the partition */
+    const uint32_t *node;             /* [count], the fixed ends, as partition nodes */
     const float *stays_row;           /* [count, dim] */
     float *query;                     /* [count, dim] */
     float *room;                      /* [threads, tile and scratch] */
-    float *row;                       /* [tile, dim] of candidates */
-    uint32_t type, first, tile_count; /* they are, by number in the type */
-    struct link_partner
-        *partner;    /* [count, best]: the worst first, a heap; nodes of the partition */
-    uint32_t *found; /* [count] */
+    float *row;                       /* [tile, dim], rows of candidates */
+    uint32_t type, first, tile_count; /* the candidates, by number in their type */
+    struct link_partner *partner; /* [count, best], a heap with the worst on top; partition nodes */
+    uint32_t *found;              /* [count] */
 };
 
 static size_t room_of(const struct link_scorer *s)
@@ -170,7 +173,7 @@ static size_t room_of(const struct link_scorer *s)
     return TILE_NODES + decoder_scratch(s->decoder.dim);
 }
 
-/* Whether `a` comes behind `b`: of equal scores the later node does. */
+/* Returns whether `a` ranks after `b`: by score, and of equal scores the later node. */
 static bool is_worse(const struct link_partner *a, const struct link_partner *b)
 {
     return a->score < b->score || (a->score <= b->score && a->node > b->node);
@@ -242,7 +245,7 @@ static void prepare_query(void *context, int64_t i, int thread)
                            search->query + at);
 }
 
-/* Of its partners. */
+/* Returns the type of the partners of link i. */
 static uint32_t type_of_partners(const struct search *search, size_t i)
 {
     return pair_ends_type(&search->scorer->ends, search->link[i].type,
@@ -263,7 +266,7 @@ static void search_tile(void *context, int64_t i, int thread)
               pair_ends_node(&search->scorer->ends, search->type, search->first + k), score[k]);
 }
 
-/* The heap becomes a list, best first, of nodes of the dataset. */
+/* Sorts the heap into a list, best first, and converts it to nodes of the dataset. */
 static void settle(void *context, int64_t i, int thread)
 {
     const struct search *search = context;
@@ -279,7 +282,7 @@ static void settle(void *context, int64_t i, int thread)
         heap[k].node = search->scorer->permutation.to_dataset[heap[k].node];
 }
 
-/* All nodes of a type. */
+/* Scores all nodes of a type. */
 static enum error_code search_type(struct search *search, uint32_t type, size_t count,
                                    struct error *err)
 {
@@ -329,7 +332,8 @@ static enum error_code search_block(struct search *search, size_t count, struct 
     return rc;
 }
 
-/* Nodes at once, beside a tile of candidates and the scores of each thread. */
+/* Returns how many nodes fit in the budget at once, next to a tile of candidates and the scores of
+ * each thread. */
 static size_t block_links(const struct link_scorer *s)
 {
     const size_t dim = s->decoder.dim, each = (2 * dim + 1) * sizeof(float);
@@ -341,7 +345,7 @@ static size_t block_links(const struct link_scorer *s)
     return fit < 1 ? 1 : fit < PIECE_LINKS ? fit : PIECE_LINKS;
 }
 
-/* Threads write `found`. NOLINTBEGIN(readability-non-const-parameter) */
+/* Threads write to `found`. NOLINTBEGIN(readability-non-const-parameter) */
 enum error_code link_scorer_partners(struct link_scorer *scorer, const struct asked_link *link,
                                      size_t count, enum pair_end end, uint32_t best,
                                      struct link_partner *partner, uint32_t *found,

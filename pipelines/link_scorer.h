@@ -1,9 +1,11 @@
 /*
- * link_scorer - scores of pairs, and the best partners of nodes, by a finished run of link prediction.
+ * link_scorer - scores pairs of nodes, and finds the best partners of nodes, by the model of a
+ * finished link prediction run.
  *
- * Rows are those of the last layer of inference, as predictions.csv was made of; the decoder has the weights that they were
- * made with. Partners are exact: all nodes, in a graph with relations all of the type that the relation asks for, are gone through, a tile at a time, for as many nodes at once as the budget has
- * room for.
+ * The node embeddings are those of the last layer of inference, from which predictions.csv was
+ * made; the decoder has the weights of the same snapshot. The search for partners is exact: it
+ * scores all nodes (in a graph with relations, all nodes of the type that the relation asks for)
+ * tile by tile, for as many nodes at once as the memory budget allows.
  */
 #ifndef PIPELINES_LINK_SCORER_H
 #define PIPELINES_LINK_SCORER_H
@@ -29,33 +31,36 @@ struct link_scorer { /* {0} is closed */
     struct edge_splits splits;
     struct known_pairs known;
     bool leaves_known_out;
-    struct arena arena; /* of a block; its limit is the budget's */
+    struct arena arena; /* for one block; its limit is the memory budget */
     struct thread_pool *pool;
 };
 
-/* Nodes of the dataset. */
+/* A pair of dataset nodes. */
 struct asked_link {
     uint32_t source, target;
-    uint16_t type; /* 0 where edges have none */
+    uint16_t type; /* 0 if edges have no types */
 };
 
 struct link_partner {
-    uint32_t node; /* of the dataset */
+    uint32_t node; /* id in the dataset */
     float score;
 };
 
-/* `new_only`: known edges are no partners. Fails: ERROR_INVALID for a run that does not learn links; ERROR_NOT_FOUND for one
+/* Opens the outputs and the decoder of a run. With `new_only`, edges of the dataset are not offered
+ * as partners. Fails: ERROR_INVALID for a run that does not learn links; ERROR_NOT_FOUND for one
  * that has not ended; ERROR_NO_MEMORY when the budget is too small. */
 MUST_CHECK enum error_code link_scorer_open(struct link_scorer *scorer,
                                             const struct run_folder *folder, bool new_only,
                                             uint64_t memory_bytes, int threads, struct error *err);
 void link_scorer_close(struct link_scorer *scorer);
-/* score [count]. Fails: ERROR_CORRUPT, ERROR_NO_MEMORY. */
+/* Computes score [count]. Fails: ERROR_CORRUPT, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code link_scorer_scores(struct link_scorer *scorer,
                                               const struct asked_link *link, size_t count,
                                               float *score, struct error *err);
-/* Of each link the `best` nodes in the place of its target (`end` PAIR_TARGET) or source, best first and of equal scores the first of
- * the partition first; not the other end itself. partner [count, best], of which found [count] are there. */
+/* Finds for each link the `best` nodes to put in place of its target (`end` is PAIR_TARGET) or of
+ * its source, best first. Of equal scores the node that comes first in the partition wins. The node
+ * at the other end is never its own partner. Writes partner [count, best], of which the first
+ * found[i] of row i are set. */
 MUST_CHECK enum error_code link_scorer_partners(struct link_scorer *scorer,
                                                 const struct asked_link *link, size_t count,
                                                 enum pair_end end, uint32_t best,

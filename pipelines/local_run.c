@@ -20,11 +20,12 @@ static enum error_code connect_queue(struct local_run *run, struct error *err)
     run->queue = NULL;
     enum error_code rc = queue_open_own(&run->folder, url, run->options.redis_password_file,
                                         "graphmill-run", &run->queue, err);
-    /* A shared Redis may hold whatever a killed run left. */
+    /* A shared Redis may hold the queue of a run that was killed, in any state. */
     return rc == ERROR_NONE ? queue_fill(&run->folder, run->queue, err) : rc;
 }
 
-/* Our own Redis may be killed before it was of any use: it is started again and filled anew. */
+/* Opens the queue. The private Redis may be killed before its first use: then it is started again
+ * and filled again. */
 static enum error_code open_queue(struct local_run *run, struct error *err)
 {
     enum { ATTEMPTS = 20, RETRY_MS = 50 };
@@ -53,8 +54,8 @@ static enum error_code open_queue(struct local_run *run, struct error *err)
 
 enum { PAUSE_MS_MIN = 10, PAUSE_MS_MAX = 100, LOOKS = 200 };
 
-/* Between two looks: a small part of the time that the run has taken so far. A look takes a tenth of a
- * millisecond of a processor that the workers want. */
+/* Returns the pause between two looks: a small part of the time that the run has taken so far. A
+ * look costs a tenth of a millisecond of a processor that the workers need. */
 static int64_t pause_ms(int64_t running_ms)
 {
     const int64_t pause = running_ms / LOOKS;
@@ -69,8 +70,9 @@ static enum error_code read_state(struct local_run *run, struct error *err)
     return chain_state_read(&bound->schedule, run->folder.store, bound->plan.id, &run->state, err);
 }
 
-/* Outputs that are sealed are no end of the run while it still makes again what its training stands on: so it
- * is asked once more, of storage alone. */
+/* Finds out whether the run is finished. Complete outputs are not enough: after damage was removed,
+ * the run may still be making records again that its training depends on. So the cheap refresh is
+ * confirmed by reading the state from storage alone. */
 static enum error_code look_at_end(struct local_run *run, bool *finished, struct error *err)
 {
     const struct run_binding *bound = &run->folder.run;
@@ -82,8 +84,8 @@ static enum error_code look_at_end(struct local_run *run, bool *finished, struct
     return rc;
 }
 
-/* Every few seconds: a worker that hangs is replaced. More often while the number of workers is to be decided and one has yet
- * to begin. */
+/* Replaces workers that hang, every few seconds. It looks more often while --workers auto decides
+ * and a worker has not started yet. */
 static void heed_beats(struct local_run *run)
 {
     enum { PERIOD_MS = 3000, WAITING_PERIOD_MS = 200 };
@@ -96,7 +98,7 @@ static void heed_beats(struct local_run *run)
         stage_crew_heed_beats(&run->crew, run->beat, count);
 }
 
-/* Until the run is finished: then there is nothing left that a worker could do. */
+/* Watches until the run is finished: then no worker has anything left to do. */
 static enum error_code watch(struct local_run *run, struct error *err)
 {
     const int64_t started_ms = clock_ms();
@@ -128,7 +130,8 @@ static enum error_code watch(struct local_run *run, struct error *err)
     return rc;
 }
 
-/* Before the work they are a help for people: a full disk that refuses a link does not end the run. */
+/* Sets the links before the work. They only help people then, so a full disk that refuses a link
+ * does not end the run. */
 static void link_at_start(struct local_run *run)
 {
     struct error err = {0};
@@ -136,7 +139,7 @@ static void link_at_start(struct local_run *run)
         log_warn("%s", err.message);
 }
 
-/* In the end they are what was asked for: a run whose outputs nobody finds is not done. */
+/* Sets the links at the end. They are part of the result then, so a failure fails the run. */
 static enum error_code link_at_end(struct local_run *run, struct error *err)
 {
     bool told = false;
@@ -147,7 +150,7 @@ static enum error_code link_at_end(struct local_run *run, struct error *err)
     return rc;
 }
 
-/* A page for people: a run is done without it. */
+/* Writes the report page. A failure does not fail the run. */
 static void report_at_end(const struct local_run *run, bool was_finished)
 {
     struct error err = {0};
@@ -162,7 +165,7 @@ static void report_at_end(const struct local_run *run, bool was_finished)
         log_warn("no report: %s", err.message);
 }
 
-/* While Redis is away, as many as it said last. */
+/* Returns the number of completed units; while Redis does not answer, the last known one. */
 static int64_t units_done(void *context)
 {
     struct local_run *run = context;
@@ -218,7 +221,7 @@ static enum error_code train(struct local_run *run, struct error *err)
     return rc;
 }
 
-/* What people find in the folder. */
+/* Shows the run in the folder: links and report. */
 static enum error_code show(struct local_run *run, bool was_finished, struct error *err)
 {
     const enum error_code rc = link_at_end(run, err);

@@ -64,7 +64,8 @@ void log_relay_run(struct log_relay *relay)
             *end = '\0';
             show(relay, line);
         }
-        if (line == piece && size == PIECE_SIZE) /* a line longer than any of ours */
+        /* a line longer than any of graphmill's programs writes */
+        if (line == piece && size == PIECE_SIZE)
             line += size;
         relay->at += (uint64_t)(line - piece);
         if (line == piece)

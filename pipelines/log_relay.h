@@ -1,8 +1,9 @@
 /*
- * log_relay - shows on stderr what a child writes into its log for people: warnings, and how far it is.
+ * log_relay - shows on stderr what a child process writes to its log for people: warnings and
+ * progress.
  *
- * On a terminal one line is drawn over, from the first moment on: the stage, its seconds, and what it said last of how far it is,
- * cut to the width. Elsewhere each thing it says of that is a line.
+ * On a terminal it draws one line in place from the start: the stage, the seconds it has taken, and
+ * its last progress message, cut to the width. Elsewhere each progress message is a line.
  */
 #ifndef PIPELINES_LOG_RELAY_H
 #define PIPELINES_LOG_RELAY_H
@@ -14,17 +15,17 @@ enum { LOG_RELAY_TEXT_SIZE = 256 };
 
 struct log_relay {
     const char *path;  /* of the log; borrowed */
-    const char *stage; /* stands before each line; borrowed */
-    uint64_t at;       /* what is before this byte has been seen */
-    bool progress;     /* show lines of progress too */
-    bool on_terminal;  /* stderr is one */
+    const char *stage; /* printed before each line; borrowed */
+    uint64_t at;       /* the log has been read up to this byte */
+    bool progress;     /* show progress lines too */
+    bool on_terminal;  /* stderr is a terminal */
     int64_t started_ms;
     char last[LOG_RELAY_TEXT_SIZE];
 };
 
-/* Shows what is new, whole lines only. */
+/* Shows the new complete lines of the log. */
 void log_relay_run(struct log_relay *relay);
-/* Takes the line away that is drawn over. */
+/* Removes the line that is drawn in place. */
 void log_relay_end(struct log_relay *relay);
 
 #endif

@@ -19,7 +19,7 @@ static uint64_t portion_of(int stage, bool embeddings)
     return (uint64_t)stage_loop[stage].memory_portion + (has_rows ? EMBEDDING_PORTION : 0);
 }
 
-/* What all workers together need: as programs, and in portions. */
+/* The needs of all workers together: as programs, and in portions. */
 struct crew_need {
     uint64_t programs, portions;
 };
@@ -34,7 +34,7 @@ static struct crew_need need_of(const int count[STAGE_LOOP_COUNT], bool embeddin
     return need;
 }
 
-/* "2 workers of each stage", or "6 of train-step, 1 of infer, ..." */
+/* Writes "2 workers of each stage", or "6 of train-step, 1 of infer, ...". */
 static const char *count_text(const int count[STAGE_LOOP_COUNT], char text[STAGE_NAMES_SIZE])
 {
     size_t size = 0;

@@ -1,10 +1,10 @@
 /*
- * metrics_events - the lines of metrics.jsonl as scalars of TensorBoard.
+ * metrics_events - converts the lines of metrics.jsonl to scalars of TensorBoard.
  *
  *   {"round":7,"epoch":2,"loss":0.5,...}        round/loss at step 7, ...
  *   {"snapshot":8,...,"valid_loss":0.6,...}     snapshot/valid_loss at step 8, ...
  *
- * What is null, and the numbers of epochs and of the best snapshot, have no scalar.
+ * Null values, epoch numbers and the number of the best snapshot become no scalars.
  */
 #ifndef PIPELINES_METRICS_EVENTS_H
 #define PIPELINES_METRICS_EVENTS_H
@@ -12,8 +12,8 @@
 #include "common/base/error.h"
 #include "common/formats/event_file.h"
 
-/* Adds those of text [size]; `name` stands in messages. A last line without its end is left out.
- * Fails: ERROR_CORRUPT naming the line; ERROR_NO_MEMORY. */
+/* Adds the scalars of text [size]. Messages name the text by `name`. A last line without a line end
+ * is skipped. Fails: ERROR_CORRUPT naming the line; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code metrics_events_add(struct event_file *file, const char *text,
                                               size_t size, const char *name, struct error *err);
 

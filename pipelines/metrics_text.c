@@ -13,8 +13,8 @@ struct exposition { /* {0} is empty */
     char *text;
     size_t size, capacity;
     bool failed;
-    const char *run;                   /* label of every line */
-    const struct metrics_label *label; /* another one, or NULL */
+    const char *run;                   /* value of the label `run`, on every line */
+    const struct metrics_label *label; /* one more label, or NULL */
 };
 
 PRINTF_LIKE(2, 3)
@@ -40,7 +40,7 @@ static void begin(struct exposition *out, const char *name, const char *type, co
     put(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* The value of a label: backslash, quote and line feed are escaped. */
+/* Writes a label with backslash, quote and line feed escaped in its value. */
 static void put_label(struct exposition *out, const char *name, const char *value)
 {
     put(out, "%s=\"", name);
@@ -53,7 +53,7 @@ static void put_label(struct exposition *out, const char *name, const char *valu
     put(out, "\"");
 }
 
-/* `names` and `values` [count]: labels beside that of the run. */
+/* Writes a line. `names` and `values` [count] are labels besides that of the run. */
 static void put_line(struct exposition *out, const char *metric, const char *const *names,
                      const char *const *values, size_t count, double value)
 {
@@ -210,7 +210,8 @@ bool metrics_label_is_free(const char *name, size_t size)
         if (name[i] != '_' && !isalpha((unsigned char)name[i]) &&
             (i == 0 || !isdigit((unsigned char)name[i])))
             return false;
-    return size > 0 && strncmp(name, "__", 2) != 0; /* what begins so is Prometheus' own */
+    /* Prometheus reserves names that begin with "__" */
+    return size > 0 && strncmp(name, "__", 2) != 0;
 }
 
 enum error_code metrics_text_make(const struct run_folder *folder, const struct run_status *status,

@@ -23,7 +23,7 @@ static enum error_code read_value(const char *metrics, enum metric metric, doubl
     if (rc == ERROR_NONE)
         (void)json_double(
             json_get(json_get(json_root(document), "valid"), metric_table[metric].name),
-            value); /* or it stays NaN: no node, or a score that is not defined */
+            value); /* or it stays NaN: there is no such node, or the score is undefined */
     json_free(document);
     return rc;
 }
@@ -91,7 +91,8 @@ static enum error_code infer(struct local_run *local, const char *model,
 {
     local->only_stage = "infer";
     local->options.is_aside = true;
-    source->may_learn_pairs = true; /* it is the same dataset, grown */
+    /* the dataset is the model's own, grown, so its nodes are known */
+    source->may_learn_pairs = true;
     enum error_code rc = model_source_open(source, local->folder.path, model, true, err);
     if (rc == ERROR_NONE)
         rc = pipeline_run_stage(&local->options, &local->folder, "partition", err);
@@ -102,7 +103,8 @@ static enum error_code infer(struct local_run *local, const char *model,
     return rc == ERROR_NONE ? local_run_finish(local, err) : rc;
 }
 
-/* A model that was trained on the newest version has its outputs for it. */
+/* Finds out whether the model was trained on the newest version, so that its own outputs are those
+ * of that version. */
 static enum error_code is_of_newest(struct local_run *local, const char *model, bool *is,
                                     struct error *err)
 {

@@ -1,11 +1,14 @@
 /*
- * model_evaluation - how good a model of the folder is on the validation split of the dataset's newest version.
+ * model_evaluation - measures a model of the folder on the validation split of the dataset's newest
+ * version.
  *
  *   weights of a run ─> model_source ─┐
- *   newest version ─> partition ──────┴─> a run of inference aside (run_import.h) ─> its outputs ─> the validation metric
+ *   newest version ─> partition ──────┴─> a run of inference aside (run_import.h) ─> its outputs
+ *                                         ─> the validation metric
  *
- * The run of inference has all outputs of the new version by the old weights, under an id of its own, so it can become the one that
- * people see (local_run_promote()); until then nothing of the folder says that it is there.
+ * The run of inference writes all outputs of the new version with the old weights. It has an id of
+ * its own, so local_run_promote() can make it the run that the folder shows; until then no link of
+ * the folder points to it.
  */
 #ifndef PIPELINES_MODEL_EVALUATION_H
 #define PIPELINES_MODEL_EVALUATION_H
@@ -17,16 +20,19 @@
 #include "store/objects/store.h"
 
 struct model_evaluation {
-    char run_id[ID_SIZE]; /* whose outputs they are; "": there are none */
+    char run_id[ID_SIZE]; /* the run that wrote the outputs; "": there are none */
     enum metric metric;   /* validation_metric.h */
-    double value;         /* of all validation nodes, with all neighbours; NaN: there are none */
+    /* on all validation nodes, with all neighbours; NaN: there are no such nodes */
+    double value;
 };
 
-/* Of the outputs of a finished run. Fails: ERROR_NOT_FOUND without outputs; ERROR_CORRUPT. */
+/* Reads the metric from the outputs of a finished run. Fails: ERROR_NOT_FOUND without outputs;
+ * ERROR_CORRUPT. */
 MUST_CHECK enum error_code model_evaluation_read(struct store *store, const char *run_id,
                                                  struct model_evaluation *out, struct error *err);
-/* Applies the best weights of the run `model` to the newest version, which ingest made, or reads what that gave before. local: options
- * and an open folder; they are as before behind it, no run is bound. Fails: as model_source_open(), pipeline_run_stage() and
+/* Applies the best weights of the run `model` to the newest version that ingest made. If that was
+ * done before, it reads the result. `local` has options and an open folder; both are unchanged at
+ * return, and no run is bound. Fails: as model_source_open(), pipeline_run_stage() and
  * local_run_finish(). */
 MUST_CHECK enum error_code model_evaluation_run(struct local_run *local, const char *model,
                                                 struct model_evaluation *out, struct error *err);

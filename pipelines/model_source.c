@@ -32,7 +32,7 @@ static enum error_code read_weights(struct model_source *s, bool best, struct er
     return ERROR_NONE;
 }
 
-/* What the card says of the model itself. */
+/* Builds the model from its card. */
 static enum error_code build(struct model_source *s, struct error *err)
 {
     const struct pipeline_settings *settings = &s->card.settings;
@@ -107,7 +107,8 @@ static enum error_code check_finite(const struct model_source *s, const char *pa
     return ERROR_NONE;
 }
 
-/* As the snapshot that a run of this model ended with, as far as inference asks. */
+/* Reads the weights as the snapshot with which a run of this model would end, as far as inference
+ * reads it. */
 static enum error_code take_weights(struct model_source *s, const struct safetensors *content,
                                     const char *path, struct error *err)
 {
@@ -237,7 +238,7 @@ static void compare_relations(const struct dataset_schema *own,
     }
 }
 
-/* Tensors are named by types and relations, and are in their order. */
+/* Compares types and relations: tensors are named after them, and are in their order. */
 static void compare_types(const struct dataset_schema *own, const struct dataset_schema *dataset,
                           struct differences *d)
 {
@@ -292,7 +293,8 @@ static enum edge_choice pinned(const struct model_source *s, enum edge_column co
     return s->edge_use.columns >> column & 1 ? EDGE_CHOICE_TRUE : EDGE_CHOICE_FALSE;
 }
 
-/* What `balanced` was in training is no longer to be counted. */
+/* Writes the class weights as numbers. `balanced` would count the new graph's classes instead of
+ * those of the training graph. */
 static enum error_code write_class_weights(const struct model_source *s,
                                            struct choice_or_numbers *out, struct error *err)
 {
@@ -315,12 +317,12 @@ enum error_code model_source_settings(const struct model_source *s,
     const struct pipeline_settings *theirs = &s->card.settings;
     settings->train_step = theirs->train_step;
     settings->train_step.initial[0] = '\0';
-    settings->train_step.precision = PRECISION_FP32; /* infer computes in no other */
+    settings->train_step.precision = PRECISION_FP32; /* infer uses no other precision */
     settings->train_step.edge_weights = pinned(s, EDGE_WEIGHT);
     settings->train_step.edge_features = pinned(s, EDGE_FEATURE);
     settings->sample = theirs->sample;
     settings->sample.sampler =
-        SAMPLER_DEFAULT; /* nothing is drawn: the graph needs no weights for it */
+        SAMPLER_DEFAULT; /* nothing is sampled, so the graph needs no edge weights for sampling */
     settings->aggregate = theirs->aggregate;
     settings->checkpoint = theirs->checkpoint;
     settings->checkpoint.patience = 0;

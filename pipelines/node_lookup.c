@@ -53,7 +53,7 @@ static int by_place(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Marks all that have this id. */
+/* Marks all wanted nodes that have this id. */
 static void mark(struct node_lookup *lookup, const char *text, size_t size, uint32_t node)
 {
     size_t low = 0, high = lookup->count;

@@ -9,14 +9,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The line, out of its quotes where it is in such, as in files of ids that ingest reads; false: it is blank. */
+/* Reads the id on a line, without quotes, as ingest reads files of ids. Returns false for a blank
+ * line. */
 static bool id_of(const struct text_line *line, struct field *id)
 {
     struct delimited cursor;
     delimited_begin_line(&cursor, line, DELIMITER_TAB);
     if (!delimited_next(&cursor, id))
         return false;
-    if (!cursor.is_done) /* a tab is part of it */
+    if (!cursor.is_done) /* the id contains a tab */
         *id = (struct field){line->text, line->size};
     return true;
 }
@@ -46,7 +47,7 @@ static int by_node(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Outputs are of the target type. */
+/* Checks that all nodes are of the target type; only they have outputs. */
 static enum error_code check_types(const struct node_lookup *lookup, const char *path,
                                    const struct dataset_schema *dataset, struct error *err)
 {
@@ -79,7 +80,7 @@ enum error_code node_selection_read(struct node_selection *s, const char *path, 
         for (size_t i = 0; i < lookup.count; i++)
             s->node[i] = lookup.wanted[i].node;
         qsort(s->node, lookup.count, sizeof *s->node, by_node);
-        for (size_t i = 0; i < lookup.count; i++) /* an id may stand there twice */
+        for (size_t i = 0; i < lookup.count; i++) /* the file may have an id more than once */
             if (s->count == 0 || s->node[i] != s->node[s->count - 1])
                 s->node[s->count++] = s->node[i];
     }

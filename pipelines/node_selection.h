@@ -1,5 +1,6 @@
 /*
- * node_selection - some nodes of a dataset, by a file of their ids, one a line, in the ids of the input.
+ * node_selection - a selection of dataset nodes, read from a file with one id of the input on each
+ * line.
  */
 #ifndef PIPELINES_NODE_SELECTION_H
 #define PIPELINES_NODE_SELECTION_H
@@ -11,12 +12,13 @@
 #include <stdint.h>
 
 struct node_selection { /* {0} is empty; release with node_selection_release() */
-    uint32_t *node;     /* [count], of the dataset, ascending; owned */
+    uint32_t *node;     /* [count], ids in the dataset, ascending; owned */
     uint32_t count;
 };
 
-/* Of a graph with relations all have to be of its target type. Fails: ERROR_INPUT naming file and line of an id that no node has, or one of
- * another type, or of an empty file; as the store does. */
+/* Reads the selection. In a graph with relations all nodes must be of its target type. Fails:
+ * ERROR_INPUT naming file and line of an unknown id or of a node of another type, or naming an
+ * empty file; as the store does. */
 MUST_CHECK enum error_code node_selection_read(struct node_selection *selection, const char *path,
                                                struct store *store,
                                                const struct dataset_schema *dataset,

@@ -25,7 +25,8 @@ static enum error_code compare(struct store *store, const char *key,
     return rc;
 }
 
-/* Takes away what cannot be trusted: outputs without a whole seal, and a seal that is damaged itself. */
+/* Removes what cannot be trusted: outputs without an intact manifest, and the manifest if it is
+ * damaged. */
 static enum error_code remove_unsealed(struct store *store, const char *outputs, const char *seal,
                                        enum error_code of_seal, struct error *err)
 {

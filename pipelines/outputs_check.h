@@ -1,10 +1,11 @@
 /*
- * outputs_check - are the outputs of a run that has ended still those that were sealed?
+ * outputs_check - checks that the outputs of a run that has ended still match their manifest.
  *
- * Outputs lie where people work with them: they get deleted, moved and edited. Storage alone would take a run
- * for finished as long as their seal is there. So before a run is called finished its outputs are compared
- * with the seal: names and sizes always, hashes as long as all files together are at most
- * OUTPUTS_HASH_BYTES_MAX, which takes well under a second; of larger ones `graphmill verify` reads every byte.
+ * Outputs lie where people work, so they get deleted, moved and edited. As long as the manifest
+ * (outputs_seal) is there, storage alone would call the run finished. So before a run is called
+ * finished its outputs are compared with the manifest: names and sizes always, hashes if all files
+ * together have at most OUTPUTS_HASH_BYTES_MAX bytes, which takes well under a second. `graphmill
+ * verify` reads every byte of larger ones.
  */
 #ifndef PIPELINES_OUTPUTS_CHECK_H
 #define PIPELINES_OUTPUTS_CHECK_H
@@ -15,9 +16,10 @@
 
 enum { OUTPUTS_HASH_BYTES_MAX = 512 << 20 };
 
-/* What differs from its seal is taken away and *state is no longer finished, so that `infer` writes it again,
- * and so is what has no seal that vouches for it. An intact seal stays: the new outputs must have its hashes.
- * Says in the log what was wrong. For a driver that holds the folder. */
+/* Compares the outputs with their manifest. Outputs that differ, or that no intact manifest
+ * describes, are removed, and *state is no longer finished, so that `infer` writes them again. An
+ * intact manifest stays, and the new outputs must have its hashes. The log says what was wrong.
+ * Only a driver that holds the folder may call it. */
 MUST_CHECK enum error_code outputs_check(const struct run_folder *folder, struct chain_state *state,
                                          struct error *err);
 

@@ -14,7 +14,7 @@ void own_command_remember(const char *argv0)
         (void)snprintf(remembered, sizeof remembered, "%s", argv0);
 }
 
-/* Does `path` name the program that runs now? */
+/* Returns whether `path` names the running program. */
 static bool is_this_program(const char *path)
 {
     struct stat own, other;
@@ -22,7 +22,8 @@ static bool is_this_program(const char *path)
            own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-/* The first "graphmill" along PATH is what a shell takes; only that one counts. */
+/* Returns whether a shell finds this program. A shell takes the first "graphmill" on PATH, so only
+ * that one counts. */
 static bool path_finds_it(void)
 {
     const char *rest = getenv("PATH");

@@ -1,8 +1,9 @@
 /*
- * own_command - how this program is called again, for lines that people paste into a shell.
+ * own_command - the word that starts this program again, for command lines that people paste into a
+ * shell.
  *
- * "graphmill" when a shell that looks along PATH would find this very program; else the path it was started by,
- * as graphmill is run from a build folder that is in no PATH.
+ * It is "graphmill" if a shell finds this very program by PATH. Otherwise it is the path by which
+ * this program was started, as when graphmill is run from a build folder.
  */
 #ifndef PIPELINES_OWN_COMMAND_H
 #define PIPELINES_OWN_COMMAND_H
@@ -11,14 +12,15 @@
 
 enum {
     SHELL_WORD_SIZE = 4 * FILE_PATH_SIZE + 3
-}; /* each byte an escaped quote, two quotes, and the end */
+}; /* each byte as an escaped quote, two quotes, and the NUL */
 
-/* Remembers argv[0]; called once by main(). */
+/* Stores argv[0]. main() calls it once. */
 void own_command_remember(const char *argv0);
-/* The first word of such a line, quoted where a shell would take it apart. Valid until the program ends. */
+/* Returns the first word of such a line, in quotes if a shell would split it. It is valid until the
+ * program ends. */
 const char *own_command(void);
-/* `text` as one word of a POSIX shell: itself when it has plain characters only, else in single quotes.
- * Returns `word`. */
+/* Writes `text` as one word of a POSIX shell: as it is if it has plain characters only, otherwise
+ * in single quotes. Returns `word`. */
 const char *shell_word(const char *text, char word[SHELL_WORD_SIZE]);
 
 #endif

@@ -64,7 +64,7 @@ static enum error_code read_note(const char *folder, struct json_document **out,
     return rc;
 }
 
-/* What was set comes first, so that --set has the last word. */
+/* Puts the settings of the note first, so that those of --set override them. */
 static enum error_code take_sets(struct pipeline_options *options, const struct json_node *set,
                                  struct error *err)
 {

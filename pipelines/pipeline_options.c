@@ -32,7 +32,7 @@ static const struct option_spec option_table[] = {
 };
 /* clang-format on */
 
-/* `--help options` leaves out the settings, which fill some screens. */
+/* Prints the help. `--help options` leaves out the settings, which fill several screens. */
 static void print_help(int argc, char **argv, const char *summary)
 {
     printf("graphmill %s FILE [options] - %s\n\n", argv[0], summary);
@@ -62,7 +62,8 @@ enum error_code pipeline_options_parse(struct pipeline_options *options, const c
     return pipeline_options_load(options, err);
 }
 
-/* More could not work at once: a slot of a round is one worker's, and few wait for a disk or a store that long. */
+/* Returns the number of workers that can be useful. A slot of a round is claimed by one worker, and
+ * few slots wait long for a disk or a store. */
 static int workers_of_use(const struct pipeline_options *options)
 {
     const struct pipeline_settings *settings = &options->settings;
@@ -72,7 +73,8 @@ static int workers_of_use(const struct pipeline_options *options)
     return most < WORKERS_MAX ? (int)most : WORKERS_MAX;
 }
 
-/* With `auto` no more workers than the memory is enough for. */
+/* Divides the memory. With --workers auto it chooses as many workers as the memory is enough
+ * for. */
 static enum error_code divide_memory(struct pipeline_options *options, struct error *err)
 {
     const bool is_auto = options->workers == 0;
@@ -96,7 +98,7 @@ enum error_code pipeline_options_load(struct pipeline_options *options, struct e
     return rc == ERROR_NONE ? divide_memory(options, err) : rc;
 }
 
-/* Ingest or partition: a program that runs to its end. */
+/* One run of ingest or partition, which ends by itself. */
 struct once {
     const struct pipeline_options *options;
     const struct run_folder *folder;
@@ -150,7 +152,8 @@ static void sleep_until_stop(int64_t ms)
         clock_sleep_ms(ms < SLICE_MS ? ms : SLICE_MS);
 }
 
-/* The program has the machine for itself, so want of memory will not pass. */
+/* Returns whether the program is started again. It has the machine for itself, so a lack of memory
+ * would occur again. */
 static bool may_start_again(struct child_restart *restart, int status, int64_t *pause_ms)
 {
     return child_error_code(status) != ERROR_NO_MEMORY &&
@@ -171,7 +174,8 @@ static enum error_code killed_for_memory(const struct once *once, struct error *
     return memory_kill_error(&kill, err);
 }
 
-/* It begins anew each time it is killed, and what it had sealed it keeps. */
+/* Runs the program until it ends well. Each time it is killed it is started again, and keeps the
+ * artifacts that it has completed. */
 static enum error_code run_to_end(struct once *once, struct error *err)
 {
     struct child_restart restart = {0};
@@ -216,7 +220,7 @@ enum error_code pipeline_run_stage(const struct pipeline_options *options,
     return pipeline_run_stage_with(options, folder, stage, NULL, NULL, err);
 }
 
-/* Its one line of answer goes to stderr as progress. */
+/* Its answer, one line, is printed to stderr as progress. */
 enum error_code pipeline_run_stage_with(const struct pipeline_options *options,
                                         const struct run_folder *folder, const char *stage,
                                         const struct option_list *extra,
@@ -248,7 +252,8 @@ enum error_code pipeline_folder_path(const struct pipeline_options *options,
                               : file_path(path, err, "runs/%s", options->settings.name);
 }
 
-/* The newest run before this one, for what is told of the difference; empty when there is none, or a damaged one. */
+/* Reads the newest run before this one, for the message about the difference; it stays empty if
+ * there is none or it is damaged. */
 static void open_newest(struct store *store, struct run_binding *newest)
 {
     char id[ID_SIZE];
@@ -260,7 +265,7 @@ static void open_newest(struct store *store, struct run_binding *newest)
 enum error_code pipeline_start_run(const struct pipeline_options *options,
                                    struct run_folder *folder, struct error *err)
 {
-    static struct run_binding newest; /* large for a stack */
+    static struct run_binding newest; /* too large for a stack */
     char run_id[ID_SIZE];
     open_newest(folder->store, &newest);
     enum error_code rc = options->is_aside
@@ -274,14 +279,15 @@ enum error_code pipeline_start_run(const struct pipeline_options *options,
     return rc;
 }
 
-/* A wrong address or password is said before the work of hours. */
+/* The check is made first, so that a wrong address or password is reported before hours of work. */
 enum error_code pipeline_check_redis(const struct pipeline_options *options, struct error *err)
 {
     if (!options->redis)
         return ERROR_NONE;
     const enum error_code rc =
         work_queue_check_server(options->redis, options->redis_password_file, err);
-    return rc == ERROR_UNAVAILABLE ? error_context(err, rc, "--redis") /* it names the address */
+    /* the message names the address */
+    return rc == ERROR_UNAVAILABLE ? error_context(err, rc, "--redis")
                                    : error_context(err, rc, "--redis %s", options->redis);
 }
 

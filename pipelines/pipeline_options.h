@@ -1,5 +1,5 @@
 /*
- * pipeline_options - what `run` and `start` have in common: options, and the stages before a run.
+ * pipeline_options - the options of all commands that run something, and the steps before a run.
  */
 #ifndef PIPELINES_PIPELINE_OPTIONS_H
 #define PIPELINES_PIPELINE_OPTIONS_H
@@ -22,64 +22,81 @@ struct pipeline_options {
     struct option_list set;
     int64_t workers, threads, lease; /* workers 0: auto */
     uint64_t memory;
-    int workers_most;            /* of each stage */
-    struct memory_shares shares; /* of the memory, for so many */
+    int workers_most;            /* for each stage */
+    struct memory_shares shares; /* of the memory, for that many workers */
     bool json, quiet, dry_run, debug;
-    bool
-        is_aside; /* not an option: the run is not to be the newest one of its folder (run_binding.h) */
+    /* not an option: this run does not become the newest one of its folder (run_binding.h) */
+    bool is_aside;
     const char *file; /* the pipeline file */
     struct pipeline_settings settings;
 };
 
 /* clang-format off */
-/* Rows of a table of options: those of all commands that run something. PLACE(field): its offset. */
+/* Rows of an option table: the options of all commands that run something. PLACE(field) is the
+ * offset of the field. */
 #define PIPELINE_OPTIONS(PLACE) \
-    {"directory", OPTION_TEXT, PLACE(directory), NULL, 0, 0, "FOLDER", "folder of the run (default: runs/<name>)"}, \
-    {"store", OPTION_TEXT, PLACE(store), NULL, 0, 0, "URI", "keep all records there (" STORE_ADDRESSES ") instead of in the folder, which remembers it"}, \
-    {"set", OPTION_LIST, PLACE(set), NULL, 0, 0, "KEY=VALUE", "change one setting of the pipeline file; may be repeated"}, \
-    {"workers", OPTION_INT_OR_AUTO, PLACE(workers), "1", 1, WORKERS_MAX, "N", "worker processes of each stage; auto: of graphmill run, one more as long as each brings 5 % more rounds a second, and fewer when they do not"}, \
-    {"threads", OPTION_INT, PLACE(threads), "0", 0, 1024, "N", "threads of a stage's workers together; 0: one a core"}, \
-    {"memory", OPTION_BYTES, PLACE(memory), NULL, 0, 0, "SIZE", "memory budget of all processes of the run together, which divide it (default: four fifths of what the machine or container has; ingest and partition alone: half)"}, \
-    {"redis", OPTION_TEXT, PLACE(redis), NULL, 0, 0, "URL", "use this Redis instead of a private one"}, \
-    {"redis-password-file", OPTION_TEXT, PLACE(redis_password_file), NULL, 0, 0, "FILE", "file with its password"}, \
-    {"lease", OPTION_INT, PLACE(lease), "10000", 100, 86400000, "MS", "a silent worker loses its unit after so many milliseconds"}, \
+    {"directory", OPTION_TEXT, PLACE(directory), NULL, 0, 0, "FOLDER", \
+     "folder of the run (default: runs/<name>)"}, \
+    {"store", OPTION_TEXT, PLACE(store), NULL, 0, 0, "URI", \
+     "keep all records there (" STORE_ADDRESSES ") instead of in the folder, which remembers it"}, \
+    {"set", OPTION_LIST, PLACE(set), NULL, 0, 0, "KEY=VALUE", \
+     "change one setting of the pipeline file; may be repeated"}, \
+    {"workers", OPTION_INT_OR_AUTO, PLACE(workers), "1", 1, WORKERS_MAX, "N", \
+     "worker processes of each stage; auto (graphmill run): add workers as long as each brings 5 " \
+     "% more rounds a second"}, \
+    {"threads", OPTION_INT, PLACE(threads), "0", 0, 1024, "N", \
+     "threads of a stage's workers together; 0: one for each core"}, \
+    {"memory", OPTION_BYTES, PLACE(memory), NULL, 0, 0, "SIZE", \
+     "memory budget of all processes of the run together (default: four fifths of the memory of " \
+     "the machine or container; ingest and partition alone: half)"}, \
+    {"redis", OPTION_TEXT, PLACE(redis), NULL, 0, 0, "URL", \
+     "use this Redis instead of a private one"}, \
+    {"redis-password-file", OPTION_TEXT, PLACE(redis_password_file), NULL, 0, 0, "FILE", \
+     "file with its password"}, \
+    {"lease", OPTION_INT, PLACE(lease), "10000", 100, 86400000, "MS", \
+     "a silent worker loses its unit after so many milliseconds"}, \
     {"json", OPTION_FLAG, PLACE(json), NULL, 0, 0, NULL, "print the answer as JSON"}, \
-    {"dry-run", OPTION_FLAG, PLACE(dry_run), NULL, 0, 0, NULL, "say what would run and why, and change nothing"}, \
+    {"dry-run", OPTION_FLAG, PLACE(dry_run), NULL, 0, 0, NULL, \
+     "print what would run and why, and change nothing"}, \
     {"quiet", OPTION_FLAG, PLACE(quiet), NULL, 0, 0, NULL, "no progress on stderr"}, \
-    {"debug", OPTION_FLAG, PLACE(debug), NULL, 0, 0, NULL, "in the logs of the stages everything, and behind an error the line of the source that met it"},
+    {"debug", OPTION_FLAG, PLACE(debug), NULL, 0, 0, NULL, \
+     "log everything, and add to an error the source line that reported it"},
 /* clang-format on */
 
-/* Parses argv, loads and checks the pipeline file. *shown: help was asked for and printed. */
+/* Parses argv, then loads and checks the pipeline file. *shown: help was asked for and printed. */
 MUST_CHECK enum error_code pipeline_options_parse(struct pipeline_options *options,
                                                   const char *summary, int argc, char **argv,
                                                   bool *shown, struct error *err);
-/* The rest of that, when options and `file` are there: the settings, and shares of the memory. */
+/* Does the second half of pipeline_options_parse(), with the options and `file` already set: it
+ * loads the settings and divides the memory. */
 MUST_CHECK enum error_code pipeline_options_load(struct pipeline_options *options,
                                                  struct error *err);
-/* The folder of the run, which may not be there yet. */
+/* Writes the path of the run's folder, which may not exist yet. */
 MUST_CHECK enum error_code pipeline_folder_path(const struct pipeline_options *options,
                                                 char path[FILE_PATH_SIZE], struct error *err);
-/* A wrong address or password is said before the work of hours. */
+/* Checks that Redis accepts address and password, so that a wrong one is reported before hours of
+ * work. */
 MUST_CHECK enum error_code pipeline_check_redis(const struct pipeline_options *options,
                                                 struct error *err);
-/* Runs ingest or partition to its end, and tells its answer on stderr. */
+/* Runs ingest or partition to its end, and prints its answer on stderr. */
 MUST_CHECK enum error_code pipeline_run_stage(const struct pipeline_options *options,
                                               const struct run_folder *folder, const char *stage,
                                               struct error *err);
-/* The same with arguments of the program behind the others; `answer` is the line that it said, or "", failure or not; NULL: not wanted. */
+/* Does the same, with more arguments for the program. `answer` receives the line that the program
+ * printed, or "", also after a failure; NULL: not wanted. */
 MUST_CHECK enum error_code pipeline_run_stage_with(const struct pipeline_options *options,
                                                    const struct run_folder *folder,
                                                    const char *stage,
                                                    const struct option_list *extra,
                                                    char answer[CHILD_TEXT_SIZE], struct error *err);
-/* Starts the run of options->settings on the partition that is there, and binds it. */
+/* Starts the run of options->settings on the existing partition, and binds it. */
 MUST_CHECK enum error_code pipeline_start_run(const struct pipeline_options *options,
                                               struct run_folder *folder, struct error *err);
-/* Opens the run folder, runs ingest and partition, starts the run and binds it. A model that training begins with is named in the
- * settings by its weights then (warm_start.h). */
+/* Opens the run folder, runs ingest and partition, starts the run and binds it. If training begins
+ * with a given model, the settings then name it by the hash of its weights (warm_start.h). */
 MUST_CHECK enum error_code pipeline_prepare(struct pipeline_options *options,
                                             struct run_folder *folder, struct error *err);
-/* The same in a folder that is open. */
+/* Does the same in a folder that is already open. */
 MUST_CHECK enum error_code pipeline_prepare_in(struct pipeline_options *options,
                                                struct run_folder *folder, struct error *err);
 

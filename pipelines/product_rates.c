@@ -12,7 +12,7 @@
 
 const char product_rates_argument[] = "--measure-products";
 
-/* A tile of a layer: rows times weights, and the gradient of the weights. */
+/* The shapes of one tile of a layer: rows times weights, and the gradient of the weights. */
 enum { ROWS = 512, INPUT = 200, OUTPUT = 256, REPEATS = 12 };
 
 static double least_seconds(enum blas_form form, struct matrix_view a, struct matrix_view b,
@@ -50,7 +50,7 @@ enum error_code product_rates_print(struct error *err)
     return ERROR_NONE;
 }
 
-/* `core` "": OpenBLAS's own pick. */
+/* Measures one processor type in a child process; for `core` "" the one that OpenBLAS chooses. */
 static enum error_code run_child(const char *core, char name[PRODUCT_CORE_SIZE], double *gigaflops,
                                  struct error *err)
 {
@@ -75,7 +75,8 @@ static enum error_code run_child(const char *core, char name[PRODUCT_CORE_SIZE],
     return ERROR_NONE;
 }
 
-/* What OpenBLAS does not know or this processor cannot do comes back as its pick, and is left out. */
+/* Returns whether OpenBLAS used `core`. A type that it does not know, or this processor does not
+ * support, gives the default type, and is left out. */
 static bool is_known(const struct product_rates *rates, const char *core)
 {
     for (int i = 0; i < rates->count; i++)

@@ -1,9 +1,11 @@
 /*
- * product_rates - how fast the BLAS multiplies on this machine, with each processor type it could take.
+ * product_rates - measures how fast the BLAS multiplies matrices on this machine with each
+ * processor type that it supports.
  *
- * The type is fixed when the library is loaded, so each is measured in a child of its own: this program
- * again, with OPENBLAS_CORETYPE set. One core, tiles as a step has them, the best of some, a few
- * milliseconds each: enough to tell 5 %, for doctor to show that the rule in stages/plan/core_type.h holds here.
+ * The library fixes the type when it is loaded, so each type is measured in a child process: this
+ * program again, with OPENBLAS_CORETYPE set. It uses one core and tiles as a training step has
+ * them, and takes the best of several runs of a few milliseconds. That resolves 5 %, which is
+ * enough for doctor to show that the rule in stages/plan/core_type.h holds here.
  */
 #ifndef PIPELINES_PRODUCT_RATES_H
 #define PIPELINES_PRODUCT_RATES_H
@@ -18,15 +20,15 @@ struct product_rates {
         double gigaflops;
     } type[PRODUCT_RATE_COUNT];
     int count;
-    char pick[PRODUCT_CORE_SIZE]; /* what OpenBLAS takes when it is not told */
+    char pick[PRODUCT_CORE_SIZE]; /* the type that OpenBLAS chooses by itself */
 };
 
-/* Fails: when a child cannot be started or does not answer. */
+/* Measures all types. Fails: when a child cannot be started or does not answer. */
 MUST_CHECK enum error_code product_rates_measure(struct product_rates *out, struct error *err);
 
-/* The child's part: prints "<core> <gigaflops>". */
+/* Does the work of the child: measures one type and prints "<core> <gigaflops>". */
 MUST_CHECK enum error_code product_rates_print(struct error *err);
-/* The argument that makes `graphmill doctor` do the child's part. */
+/* The argument with which `graphmill doctor` does the work of the child. */
 extern const char product_rates_argument[];
 
 #endif

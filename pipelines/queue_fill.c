@@ -12,8 +12,8 @@
 
 enum {
     LOOK_MS = 1000,
-    MARK_MS = 15000,      /* a driver that is silent for so long is none */
-    TELL_FIRST_MS = 3000, /* after Redis stopped to answer */
+    MARK_MS = 15000,      /* a driver that has not renewed its mark for this long is gone */
+    TELL_FIRST_MS = 3000, /* after the first failure to reach Redis */
     TELL_AGAIN_MS = 60000,
     TOKEN_SIZE = 160,
     FILL_ATTEMPTS = 50,
@@ -37,8 +37,9 @@ enum error_code queue_open(const struct run_folder *folder, const char *url,
     return work_queue_open(&config, out, err);
 }
 
-/* The same for all drivers of this folder, one after the other, and of no copy of it. A store without a folder is one wherever it is
- * seen from, so no driver of it is told from another. */
+/* Writes the token of this folder's store. It is the same for all successive drivers of this
+ * folder, and differs for a copy of the folder (host, device and inode of the store's folder). A
+ * store that is not a folder is the same from everywhere, so all its drivers have one token. */
 static void make_token(const struct run_folder *folder, char token[TOKEN_SIZE])
 {
     struct stat root = {0};
@@ -79,7 +80,8 @@ enum error_code queue_open_own(const struct run_folder *folder, const char *url,
     return rc == ERROR_NONE ? queue_open(folder, url, password_file, name, out, err) : rc;
 }
 
-/* ERROR_BUSY: a worker that lives fills it as well, and was quicker. */
+/* ERROR_BUSY means that a worker filled the queue at the same time and was faster, so the queue is
+ * filled. */
 static enum error_code fill_once(const struct run_folder *folder, struct work_queue *queue,
                                  struct error *err)
 {
@@ -108,7 +110,8 @@ enum error_code queue_fill(const struct run_folder *folder, struct work_queue *q
     return rc;
 }
 
-/* Redis does not answer: the workers try again and again, and whoever sits before the driver should know. */
+/* Logs that Redis does not answer. The workers keep trying, and the person at the driver should
+ * know why nothing happens. */
 static void tell_failure(struct queue_guard *guard, const struct error *err, int64_t now)
 {
     if (!guard->failed_ms) {

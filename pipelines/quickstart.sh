@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# From a fresh checkout to a trained model: installs what is missing, builds, runs one pipeline, and computes a
-# unit of it once more to show that the bits agree. Installed (cmake --install build), it runs the installed programs.
+# From a fresh checkout to a trained model: installs what is missing, builds, runs one pipeline, and
+# computes a unit of it again to show that the bits agree. If it is installed (cmake --install
+# build), it runs the installed programs.
 #
 #   quickstart.sh             the generated graph of quickstart.yaml; needs no data
 #   quickstart.sh cora        pipelines/cora.yaml, or any other name there
 #
-# GRAPHMILL_RUNS: the folder that runs are made in; default runs/ of the checkout, or of where you are.
+# GRAPHMILL_RUNS is the folder of the runs; the default is runs/ of the checkout, or of the current
+# folder.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(dirname "$here")
@@ -13,11 +15,12 @@ name=${1:-quickstart}
 pipeline=$here/$name.yaml
 
 [ -e "$pipeline" ] || {
-    echo "There is no pipelines/$name.yaml. There are: $(cd "$here" && ls -- *.yaml | sed 's/\.yaml//' | tr '\n' ' ')" >&2
+    echo "There is no pipelines/$name.yaml. There are: $(cd "$here" && ls -- *.yaml |
+        sed 's/\.yaml//' | tr '\n' ' ')" >&2
     exit 64
 }
 
-# Data that a pipeline file takes from the folder of datasets.
+# Finds the data that a pipeline file reads from the folder of datasets.
 datasets=${GRAPHMILL_DATASETS:-$source/../shared/datasets}
 folder=$(sed -n 's|^ *path: *${GRAPHMILL_DATASETS:-[^}]*}/\(.*\)$|\1|p' "$pipeline")
 if [ -n "$folder" ] && [ ! -d "$datasets/$folder" ]; then
@@ -36,8 +39,9 @@ END
     exit 66
 fi
 
-# How far something is, until it is killed: the seconds and the last line of its log, drawn over on a terminal, elsewhere a line
-# each ten seconds. As long as the log is empty it says nothing, for sudo may be asking: tell LABEL LOG
+# Shows progress until it is killed: the seconds and the last line of the log, redrawn on a
+# terminal, elsewhere a line every ten seconds. While the log is empty it prints nothing, because
+# sudo may be asking: tell LABEL LOG
 tell() {
     local began=$SECONDS last=$SECONDS text width
     while sleep 0.5; do
@@ -54,7 +58,7 @@ tell() {
     done
 }
 
-# Runs a command that writes into LOG, and tells how far it is: follow LABEL LOG COMMAND...
+# Runs a command that writes to LOG, and shows its progress: follow LABEL LOG COMMAND...
 follow() {
     local label=$1 log=$2 status=0 teller
     shift 2
@@ -81,7 +85,8 @@ if [ -e "$source/CMakeLists.txt" ]; then
     build=$source/build
     echo "build        into $build; the first time takes about a minute" >&2
     mkdir -p "$build"
-    [ -e "$build/build.ninja" ] || cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=OFF >/dev/null
+    [ -e "$build/build.ninja" ] || cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=OFF \
+        >/dev/null
     follow build "$build/build.log" build_all || {
         tail -30 "$build/build.log" >&2
         exit 70
@@ -98,10 +103,12 @@ directory=$runs/$name
 
 echo
 echo "One unit of work again, from the stored records:"
-last=$("$bin/graphmill" status "$directory" --json | sed -n 's/.*"snapshot_round":\([0-9]*\).*/\1/p')
+last=$("$bin/graphmill" status "$directory" --json |
+    sed -n 's/.*"snapshot_round":\([0-9]*\).*/\1/p')
 "$bin/graphmill" replay "$directory" train-step --round $((last - 1)) --slot 0
 
-[ "$(readlink -f "$(command -v graphmill || true)")" = "$(readlink -f "$bin/graphmill")" ] || cat <<END
+[ "$(readlink -f "$(command -v graphmill || true)")" = "$(readlink -f "$bin/graphmill")" ] ||
+    cat <<END
 
 To type graphmill alone, in this shell:
     export PATH=$(printf %q "$bin"):\$PATH

@@ -24,10 +24,10 @@ void redis_note_write(const char *folder, const char *url, const char *password_
     const int size = snprintf(text, sizeof text, "%s\n%s%s", url, secret, secret[0] ? "\n" : "");
     if (size > 0 && (size_t)size < sizeof text &&
         file_replace(path, text, (size_t)size, false, NULL) != ERROR_NONE)
-        (void)unlink(path); /* rather none than another one */
+        (void)unlink(path); /* no note is better than a wrong one */
 }
 
-/* One line of the text into `out`; returns what is behind it. */
+/* Copies one line of the text into `out`. Returns the text after it. */
 static const char *take_line(const char *text, char out[FILE_PATH_SIZE])
 {
     const size_t size = strcspn(text, "\n");

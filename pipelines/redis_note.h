@@ -1,8 +1,10 @@
 /*
- * redis_note - which Redis the workers of a folder's run meet at, when it is not the private one of the folder.
+ * redis_note - records which Redis the workers of a folder's run use, if it is not the private one
+ * of the folder.
  *
- * The file `redis.url` in the run folder, written by who starts a run with --redis: its first line is the URL, which holds no
- * password, the second, if there is one, the file of the password. So that `status` needs not be told again.
+ * The note is the file `redis.url` in the run folder, written by the command that starts a run with
+ * --redis. Its first line is the URL, without a password; the second line, if there is one, is the
+ * path of the password file. So `status` does not have to be given the URL again.
  */
 #ifndef PIPELINES_REDIS_NOTE_H
 #define PIPELINES_REDIS_NOTE_H
@@ -16,9 +18,10 @@ struct redis_note {
     char password_file[FILE_PATH_SIZE]; /* "": none */
 };
 
-/* `url` NULL: the private one, and what was noted is taken away. Failing to write is no failure of the run. */
+/* Writes the note. `url` NULL means the private Redis, and removes the note. A failure to write
+ * does not fail the run. */
 void redis_note_write(const char *folder, const char *url, const char *password_file);
-/* False: there is none. */
+/* Reads the note. Returns false if there is none. */
 bool redis_note_read(const char *folder, struct redis_note *out);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Markdown gives these characters a meaning, except between backquotes. */
+/* Escapes the characters that have a meaning in Markdown, except between backquotes. */
 void reference_print_cell(const char *text)
 {
     bool is_code = false;
@@ -31,7 +31,7 @@ static void print_range(const struct setting_spec *spec, const char *what)
     printf("%s, %.15g to %.15g", what, spec->least, spec->most);
 }
 
-/* GitHub's anchor of the heading `name`: without dots. */
+/* Prints a link to the heading `name`. GitHub's anchors have no dots. */
 static void print_link(const char *name, const char *text)
 {
     printf("[%s](#", text);
@@ -183,7 +183,7 @@ static void print_best_metric(int choice)
     printf(metric_table[choice].less_is_better ? "least" : "greatest");
 }
 
-/* Columns that only the table of one setting has, besides the name and the text of a choice. */
+/* Columns that only the table of one setting has, in addition to name and description. */
 static const struct {
     const char *setting, *title;
     void (*print)(int choice);
@@ -199,7 +199,8 @@ static const struct {
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
-/* Whether `row` has an effect with the choice `name` of `spec`, and not with any choice. */
+/* Returns whether `row` has an effect with the choice `name` of `spec`, but not with every
+ * choice. */
 static bool is_setting_of(const struct setting_spec *row, const struct setting_spec *spec,
                           const char *name, int choice)
 {

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* The newest run, if it has been trained to its end on a version below. A damaged one has nothing to say. */
+/* Finds the newest run that has completed training on an earlier version. A damaged run is
+ * skipped. */
 static enum error_code find_model(struct run_folder *folder, const char *newest, int *hop_count,
                                   struct retrain_trigger *out, struct error *err)
 {
@@ -41,7 +42,8 @@ double model_evaluation_drop(const struct model_evaluation *before,
                                                     : before->value - now->value;
 }
 
-/* Outputs of the model's own run may have been taken away: then there is nothing to compare with. */
+/* Evaluates the model on both versions. The outputs of its own run may have been removed: then
+ * there is nothing to compare with. */
 static enum error_code evaluate(struct local_run *local, struct retrain_trigger *out,
                                 struct error *err)
 {

@@ -13,7 +13,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* The lock's file has the pid of who holds it. */
+/* Fails with a message that names the holder of the lock, whose pid is in the file. */
 static enum error_code name_holder(const char *folder, int fd, struct error *err)
 {
     char pid[24] = "";
@@ -46,7 +46,7 @@ static enum error_code take_lock(struct run_folder *folder, struct error *err)
     char pid[24];
     const int size = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)size, 0) != size) {
-        /* only the message of who comes second has less in it */
+        /* a missing pid only shortens the message to a second driver */
     }
     folder->lock = fd + 1;
     return ERROR_NONE;
@@ -82,7 +82,7 @@ static enum error_code note_path(const char *folder, char path[FILE_PATH_SIZE], 
     return file_path(path, err, "%s/store.uri", folder);
 }
 
-/* The first line of the folder's store.uri. */
+/* Reads the first line of the folder's store.uri. */
 static enum error_code read_note(const char *folder, char uri[FILE_PATH_SIZE], bool *found,
                                  struct error *err)
 {
@@ -134,8 +134,8 @@ enum error_code run_folder_store_uri(const char *path, const char *uri, char out
     return file_path(out, err, "%s", uri);
 }
 
-/* From now on the folder is of that store: before there is anything of it, for a store that lies in the folder would be taken for the one
- * that needs no note. */
+/* Records the store's address. This comes before the store is made: after a kill in between, a
+ * store inside the folder without a note would be taken for the default one. */
 static enum error_code write_note(const struct run_folder *folder, struct error *err)
 {
     char path[FILE_PATH_SIZE], line[FILE_PATH_SIZE + 1];
@@ -144,7 +144,8 @@ static enum error_code write_note(const struct run_folder *folder, struct error 
     return rc == ERROR_NONE ? file_replace(path, line, (size_t)size, false, err) : rc;
 }
 
-/* What cannot be opened is not what the folder is of, unless some of it is in the folder by now. */
+/* Removes the note of a store that could not be opened, unless the folder already has data of a
+ * run. */
 static void take_note_back(const struct run_folder *folder)
 {
     char path[FILE_PATH_SIZE], inner[FILE_PATH_SIZE];
@@ -152,7 +153,7 @@ static void take_note_back(const struct run_folder *folder)
     if (note_path(folder->path, path, NULL) == ERROR_NONE &&
         file_path(inner, NULL, "%s/store", folder->path) == ERROR_NONE &&
         file_is_there(inner, &is_begun, NULL) == ERROR_NONE && !is_begun)
-        error_ignore(file_remove_all(path, NULL)); /* the address is named in what is said */
+        error_ignore(file_remove_all(path, NULL)); /* the message names the address */
 }
 
 enum error_code run_folder_word(struct option_list *rest, const char *uri, struct error *err)
@@ -219,7 +220,7 @@ enum error_code run_folder_bind(struct run_folder *folder, const char *run_id, s
     return rc == ERROR_NONE ? run_open(folder->store, run_id, &folder->run, err) : rc;
 }
 
-/* A folder that has no store may be one itself. */
+/* Finds the store: that of the folder, or the folder itself. */
 static enum error_code find_store(struct run_folder *folder, const char *path, struct error *err)
 {
     bool found = false;
@@ -270,7 +271,7 @@ enum error_code run_folder_open(struct run_folder *folder, const char *path, con
     return ERROR_NONE;
 }
 
-/* `target` is relative to the run folder. */
+/* Sets a link; `target` is relative to the run folder. */
 static enum error_code set_link(const struct run_folder *folder, const char *name,
                                 const char *target, struct error *err)
 {
@@ -279,7 +280,8 @@ static enum error_code set_link(const struct run_folder *folder, const char *nam
     return rc == ERROR_NONE ? file_link_replace(path, target, err) : rc;
 }
 
-/* Links `name` to `path`, relative to the run folder if it lies in there, so that folder and all may be moved. */
+/* Links `name` to `path`. The target is relative if it is inside the run folder, so that the folder
+ * can be moved. */
 static enum error_code link_to(const struct run_folder *folder, const char *name, const char *path,
                                struct error *err)
 {
@@ -303,7 +305,7 @@ static enum error_code remove_outputs(const struct run_folder *folder, struct er
     return rc == ERROR_NONE ? file_remove_all(path, err) : rc;
 }
 
-/* Where a store has no paths the folder gets a copy. */
+/* Copies the outputs into the folder, for a store without paths. */
 static enum error_code copy_outputs(const struct run_folder *folder, const char *key,
                                     struct error *err)
 {
@@ -335,7 +337,8 @@ static enum error_code link_outputs(const struct run_folder *folder,
     return rc == ERROR_NONE ? link_to(folder, "outputs", path, err) : rc;
 }
 
-/* Links to the note, which grows as the run goes on, or copies what it has by now. */
+/* Links to the metrics file, which grows during the run, or copies it from a store without
+ * paths. */
 static enum error_code show_metrics(const struct run_folder *folder, struct error *err)
 {
     const struct key note = metrics_log_note(folder->run.plan.id);
@@ -359,7 +362,8 @@ enum error_code run_folder_link(const struct run_folder *folder, const struct ch
                                 struct error *err)
 {
     enum error_code rc = link_outputs(folder, state, err);
-    /* The workers add to it as they go; afterwards nobody else would notice that it is gone. */
+    /* Workers append to it during the run; after the end nobody else would notice that it is
+     * gone. */
     if (rc == ERROR_NONE && state->finished)
         rc = metrics_log_update(folder->store, folder->run.plan.id, state->snapshot_version, NULL,
                                 err);
@@ -371,7 +375,7 @@ void run_folder_close(struct run_folder *folder)
     run_close(&folder->run);
     store_close(folder->store);
     if (folder->lock) {
-        shared_area_sweep(); /* of workers that were killed */
+        shared_area_sweep(); /* removes shared memory of workers that were killed */
         (void)close(folder->lock - 1);
     }
     *folder = (struct run_folder){0};

@@ -22,9 +22,9 @@ static const char *const stage_names[PREVIEW_STAGES] = {[PREVIEW_INGEST] = "inge
 
 struct preview {
     struct pipeline_options *options;
-    struct run_folder folder;  /* closed when there is none yet */
-    struct run_binding newest; /* empty when no run was started */
-    struct run_binding run;    /* empty when it was not started */
+    struct run_folder folder;  /* closed if it does not exist yet */
+    struct run_binding newest; /* empty if no run was started */
+    struct run_binding run;    /* empty if it was not started */
     char dataset_id[ID_SIZE], partition_id[ID_SIZE], run_id[ID_SIZE];
     bool runs[PREVIEW_STAGES];
     char why[PREVIEW_STAGES][WHY_SIZE];
@@ -42,7 +42,8 @@ static void say(struct preview *p, enum preview_stage stage, bool runs, const ch
     va_end(args);
 }
 
-/* Where the data lies is no reason as long as it is the same data. */
+/* Returns in which parts the settings differ. The path of the data is not a difference if the data
+ * are the same. */
 static unsigned parts_that_differ(const struct run_binding *newest, const char *dataset_id,
                                   const char *partition_id)
 {
@@ -51,7 +52,8 @@ static unsigned parts_that_differ(const struct run_binding *newest, const char *
            SETTING_OF_TRAINING | SETTING_OF_TARGET;
 }
 
-/* A stage that has to run: for the settings that changed, or `otherwise`. What comes after it runs, too. */
+/* Prints that a stage has to run, because of the changed settings or of `otherwise`. All later
+ * stages run, too. */
 static void say_runs(struct preview *p, enum preview_stage stage, unsigned parts,
                      const char *otherwise)
 {
@@ -65,7 +67,7 @@ static void say_runs(struct preview *p, enum preview_stage stage, unsigned parts
 
 /* --- stage by stage; *done: there is nothing left to look at --- */
 
-/* The program that reads the input knows what it is. */
+/* Asks graphmill-ingest, which reads the input, whether it has changed. */
 static enum error_code ask_ingest(struct preview *p, bool *unchanged, struct error *err)
 {
     static const char known[] = "unchanged ", answer[] = "dataset=";
@@ -144,7 +146,8 @@ static void say_infer(struct preview *p, const struct chain_state *state)
         say(p, PREVIEW_INFER, false, "nothing: run %s is finished", p->run_id);
 }
 
-/* What the run would want is not noted yet, so its schedule is made of the settings that are. */
+/* Examines the run that the settings would start. Its plan does not exist yet, so the schedule is
+ * made from the settings. */
 static enum error_code look_at_started(struct preview *p, struct error *err)
 {
     struct chain_state state = {0};
@@ -200,11 +203,11 @@ static enum error_code open_folder(struct preview *p, bool *found, struct error 
         return ERROR_NONE;
     if (rc == ERROR_NONE && run_newest(p->folder.store, newest, NULL) == ERROR_NONE &&
         run_open(p->folder.store, newest, &p->newest, NULL) != ERROR_NONE)
-        run_close(&p->newest); /* a damaged one gives no reasons */
+        run_close(&p->newest); /* a damaged run gives no reasons */
     return rc;
 }
 
-/* The run is named by the weights that it begins with. */
+/* Names the run by the weights that it begins with. */
 static enum error_code name_initial(struct preview *p, struct error *err)
 {
     char path[FILE_PATH_SIZE];

@@ -1,5 +1,5 @@
 /*
- * run_preview - what `run` and `start` would do, and why, without doing any of it.
+ * run_preview - prints what `run` and `start` would do, and why, without doing it.
  *
  *   ingest     unchanged
  *   partition  runs: partition.parts 4 -> 8
@@ -15,12 +15,13 @@
 #include "pipelines/pipeline_options.h"
 #include "stages/plan/run_binding.h"
 
-/* Prints it, as JSON with --json. Reads the input to know whether it has changed; writes nothing.
- * Fails: as `run` would before anything is written: bad settings, bad input, another environment. */
+/* Prints the preview, as JSON with --json. It reads the input to find out whether it has changed,
+ * and writes nothing. Fails: as `run` would before its first write: bad settings, bad input,
+ * another environment. */
 MUST_CHECK enum error_code run_preview(struct pipeline_options *options, struct error *err);
 
-/* One line on stderr: why a real run does more than to go on. `newest`: the run that was the newest before, or an
- * empty one. */
+/* Prints one line on stderr that says why `run` does more than resume. `newest` is the run that was
+ * the newest before, or an empty one. */
 void run_preview_tell(const struct run_binding *newest, const struct run_binding *run);
 
 #endif

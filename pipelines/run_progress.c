@@ -18,7 +18,7 @@
 
 enum {
     PLAIN_PERIOD_MS = 10000,
-    LOOK_MS = 500, /* so 64 of them are half a minute */
+    LOOK_MS = 500, /* 64 looks cover half a minute */
     INFER = STAGE_LOOP_COUNT - 1,
     AGGREGATE = 2,
 };
@@ -34,8 +34,9 @@ static bool has_weights(const struct run_folder *folder, int64_t version)
            found;
 }
 
-/* Rounds behind the snapshot that have their weights are done, and in no queue any more. They follow each other, so that few are
- * asked for. */
+/* Finds the newest round after the snapshot whose weights are stored. Such a round is complete and
+ * no longer in the queue. The rounds are consecutive, so doubling steps ask for only a few of
+ * them. */
 static int64_t newest_weights(const struct run_folder *folder, int64_t snapshot)
 {
     int64_t step = 1, version = snapshot < 0 ? 0 : snapshot;
@@ -80,7 +81,7 @@ static void tell_warnings(struct run_progress *progress, const struct snapshot *
     progress->loss_warnings |= found;
 }
 
-/* The newest snapshot's numbers, read only when there is a newer one. */
+/* Reads the numbers of the newest snapshot, if it is newer than the last one read. */
 static void read_snapshot(struct run_progress *progress, const struct run_folder *folder)
 {
     int64_t version = -1;
@@ -105,7 +106,8 @@ static const struct progress_look *newest_look(const struct run_progress *progre
                                 : NULL;
 }
 
-/* The first of the last half minute, and for a stage that began later the last before that. */
+/* Returns the first look of the last half minute; for a stage that began later, the last look
+ * before it did. */
 static const struct progress_look *oldest_look(const struct run_progress *progress, int stage)
 {
     enum { WINDOW_MS = 30000 };
@@ -126,7 +128,7 @@ static int64_t rounds_done(const struct run_progress *progress)
     return counted > progress->snapshot_version ? counted : progress->snapshot_version;
 }
 
-/* A queue that was filled anew counts from nothing again: so do the rates. */
+/* Restarts the rates if the queue was filled again: its counts then start from 0. */
 static void see_filled_anew(struct run_progress *progress, const struct run_folder *folder)
 {
     const struct progress_look *last = newest_look(progress);
@@ -144,7 +146,7 @@ static void look(struct run_progress *progress, const struct run_folder *folder,
 {
     for (int i = 0; i < STAGE_LOOP_COUNT; i++)
         if (work_queue_counts(queue, stage_loop[i].name, &progress->counts[i], NULL) != ERROR_NONE)
-            return; /* Redis is away: as it was */
+            return; /* Redis does not answer: keep the last counts */
     see_filled_anew(progress, folder);
     const struct progress_look *last = newest_look(progress);
     if (last && now - last->ms < LOOK_MS)
@@ -156,7 +158,8 @@ static void look(struct run_progress *progress, const struct run_folder *folder,
         next->units[i] = progress->counts[i].done;
 }
 
-/* What was done a second in the time that the looks span; 0: not known yet. `stage` -1: rounds of training. */
+/* Returns the rate per second over the period of the looks; 0: not known yet. `stage` -1 means
+ * rounds of training. */
 static double rate_of(const struct run_progress *progress, int stage)
 {
     const struct progress_look *first = oldest_look(progress, stage);
@@ -166,7 +169,7 @@ static double rate_of(const struct run_progress *progress, int stage)
     return ms > 0 && done > 0 ? (double)done * 1000.0 / (double)ms : 0.0;
 }
 
-/* Units of inference: each part in each layer, and the outputs. */
+/* Returns the number of inference units: each part in each layer, and the outputs. */
 static int64_t inference_units(const struct schedule *s)
 {
     return s->infers_some
@@ -174,7 +177,8 @@ static int64_t inference_units(const struct schedule *s)
                : (int64_t)(s->layer_count + 1 - schedule_first_layer(s)) * s->part_count + 1;
 }
 
-struct standing { /* of what is at work: training, or inference once that has ended */
+/* progress of the current phase: training, or inference once training has ended */
+struct standing {
     const char *name;
     int64_t done, all;
     double rate;
@@ -193,7 +197,7 @@ static struct standing standing_of(const struct run_progress *progress,
 
 /* --- words --- */
 
-/* "12 s left", "3 min 05 s left", "2 h 40 min left"; "" when it is not known, or nothing is. */
+/* Writes "12 s left", "3 min 05 s left" or "2 h 40 min left"; "" when it is unknown or 0. */
 static const char *time_left(const struct standing *standing, char text[64])
 {
     text[0] = '\0';
@@ -212,7 +216,7 @@ static const char *time_left(const struct standing *standing, char text[64])
     return text;
 }
 
-/* " of <all> <units>" of what is done, and the epoch. */
+/* Writes " of <all> <units>", and the epoch. */
 static void put_position(FILE *out, const struct run_progress *progress,
                          const struct schedule *schedule, const struct standing *standing)
 {
@@ -232,7 +236,7 @@ static void put_scores(FILE *out, const struct run_progress *progress)
                       text_score(progress->valid, valid), text_score(progress->best, best));
 }
 
-/* As long as the screen is wide. */
+/* Writes a bar as wide as the screen. */
 static void put_bar(FILE *out, const struct standing *standing, int64_t ms)
 {
     enum { AROUND = 45, SHORTEST = 8, LONGEST = 60 };
@@ -280,10 +284,10 @@ static void draw_panel(const struct run_progress *progress, const struct schedul
         put_stage(out, progress, i);
     if (fclose(out) == 0)
         terminal_panel_draw(text);
-    free(text); /* of open_memstream */
+    free(text); /* allocated by open_memstream() */
 }
 
-/* A line for logs. */
+/* Prints a line for logs. */
 static void print_plain(const struct run_progress *progress, const struct schedule *schedule,
                         int64_t now)
 {
@@ -313,7 +317,7 @@ void run_progress_draw(struct run_progress *progress, const struct run_folder *f
     read_snapshot(progress, folder);
     look(progress, folder, queue, now);
     if (is_first && !progress->on_terminal)
-        return; /* rates count from here */
+        return; /* the rates are measured from here on */
     progress->last_ms = now;
     if (progress->on_terminal)
         draw_panel(progress, &folder->run.schedule, now);

@@ -18,13 +18,14 @@ enum { STATE_BYTES_MAX = 8192, STAT_BYTES_MAX = 1023 };
 
 static const char file_name[] = "state";
 
-/* What this driver wrote last. */
+/* The last record that this driver wrote. */
 static struct {
     char stage[32];
     int64_t since;
 } current;
 
-/* When a process began, in ticks since the host was started; 0: there is none. With the pid, which is used again, it names one. */
+/* Returns the start time of a process in ticks since the host started; 0: there is no such process.
+ * Pids are reused, so only pid and start time together identify a process. */
 static int64_t process_start(int64_t pid)
 {
     enum { FIELDS_BEFORE = 19 }; /* between the closing bracket of the name and the 22nd field */
@@ -48,7 +49,7 @@ static void own_host(char host[64])
     (void)gethostname(host, 63);
 }
 
-/* `outcome` RUN_AT_WORK, or how it ended. */
+/* Writes the record. `outcome` is RUN_AT_WORK, or how the driver ended. */
 static void write_state(const char *folder, enum run_outcome outcome, const char *message)
 {
     char path[FILE_PATH_SIZE], host[64];
@@ -69,7 +70,7 @@ static void write_state(const char *folder, enum run_outcome outcome, const char
     if (json_writer_finish(&json, NULL) == ERROR_NONE &&
         file_path(path, NULL, "%s/%s", folder, file_name) == ERROR_NONE &&
         file_replace(path, json.text, json.size, false, NULL) != ERROR_NONE)
-        (void)unlink(path); /* rather nothing than what is over */
+        (void)unlink(path); /* no record is better than an outdated one */
     json_writer_release(&json);
 }
 
@@ -105,7 +106,7 @@ const char *run_outcome_word(enum run_outcome outcome)
     return words[outcome];
 }
 
-/* Is the process of the file this host's, and there? */
+/* Returns whether the recorded process runs on this host. */
 static enum run_outcome outcome_by_process(const struct run_state *state, int64_t start)
 {
     char host[64];

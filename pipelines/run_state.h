@@ -1,9 +1,12 @@
 /*
- * run_state - what the driver of a folder is at, or how it ended: for who looks at the folder from outside.
+ * run_state - records what the driver of a folder is doing, or how it ended, for other programs
+ * that look at the folder.
  *
- * The file `state` in the run folder: one line of JSON, written when ingest, partition or training begins, written again with
- * the reason when the driver ends early, and removed when all is done. A driver that was killed leaves the line as it was, and
- * is told by its process: pid and start time. Nothing depends on the file; `graphmill status` reads it.
+ * The record is the file `state` in the run folder: one line of JSON. It is written when ingest,
+ * partition or training begins, written again with the reason when the driver ends early, and
+ * removed when the run is complete. A driver that was killed leaves the line unchanged; it is
+ * recognised by its process id and start time. Only `graphmill status` reads the file; nothing
+ * depends on it.
  */
 #ifndef PIPELINES_RUN_STATE_H
 #define PIPELINES_RUN_STATE_H
@@ -16,31 +19,32 @@
 
 enum run_outcome {
     RUN_AT_WORK = 1, /* or, on another host, not known to have ended */
-    RUN_STOPPED,     /* by a person or by the system, with time to say so */
+    RUN_STOPPED,     /* stopped by a person or the system, and could still write why */
     RUN_FAILED,
-    RUN_LOST, /* killed: nothing was said */
+    RUN_LOST, /* killed before it could write anything */
 };
 
 struct run_state {
     char stage[32]; /* "ingest", "partition" or "training" */
     char host[64];
-    int64_t pid; /* of the driver */
-    int64_t
-        seconds; /* since the stage began, until now or until it ended; -1: it was killed, nobody knows when */
+    int64_t pid; /* process id of the driver */
+    /* from the start of the stage until now or its end; -1: killed at an unknown time */
+    int64_t seconds;
     enum run_outcome outcome;
     char message[768];  /* why it failed, or "" */
     char progress[256]; /* the last line of the stage's log, or "" */
 };
 
-/* Failing to write is no failure of the run. */
+/* Records that a stage begins. A failure to write does not fail the run. */
 void run_state_write(const char *folder, const char *stage);
-/* The stage is done, and no other begun. */
+/* Removes the record: the stage is done, and no other has begun. */
 void run_state_remove(const char *folder);
-/* The driver that holds the folder's lock ends, with `rc` and, where that is a failure, `err`. */
+/* Records how the driver that holds the folder's lock ends: with `rc`, and with `err` if that is a
+ * failure. */
 void run_state_settle(const struct run_folder *folder, enum error_code rc, const struct error *err);
-/* False: no driver is at work, and none ended early. */
+/* Reads the record. Returns false if no driver is running and none ended early. */
 bool run_state_read(const char *folder, struct run_state *out);
-/* "at work", "stopped", "failed" or "lost". */
+/* Returns "at work", "stopped", "failed" or "lost". */
 const char *run_outcome_word(enum run_outcome outcome);
 
 #endif

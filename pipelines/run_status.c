@@ -18,8 +18,8 @@ struct beginnings {
     struct run_status *status;
 };
 
-/* Reads the notice of a failure. Which attempt left it is not known here: as long as there is no
- * run, its reason is worth saying. */
+/* Reads the notice of a failure. It may be from an earlier attempt; as long as there is no run, its
+ * reason is useful anyway. */
 static enum error_code read_failure(struct store *store, const char *key, struct run_status *status,
                                     char unit[UNIT_NAME_SIZE])
 {
@@ -60,10 +60,10 @@ static enum error_code read_beginnings(struct store *store, struct run_status *s
     return store_switch_list(store, see_switch, &seen, err);
 }
 
-/* Of a store where stages have begun, and no run; else it stays closed. */
+/* Opens a store in which stages have begun but no run exists; otherwise the folder stays closed. */
 static bool open_beginnings(struct run_folder *folder, const char *path)
 {
-    static struct run_status seen; /* large for a stack */
+    static struct run_status seen; /* too large for a stack */
     seen = (struct run_status){0};
     if (run_folder_open_store(folder, path, STORE_READ_ONLY, NULL) != ERROR_NONE)
         return false;
@@ -89,8 +89,8 @@ enum error_code run_status_open(struct run_folder *folder, const char *path, con
 
 /* --- a run --- */
 
-/* Forgets the failure at a unit that was done since. A failure at no unit (`unit` is "") is
- * kept. */
+/* Drops the failure if its unit has been completed since. A failure without a unit (`unit` is "")
+ * is kept. */
 static void forgive(const struct run_folder *folder, const char *unit, struct run_status *status)
 {
     bool open = true;
@@ -120,13 +120,15 @@ static enum error_code read_storage(const struct run_folder *folder, struct run_
     const struct key key = key_run(run_id, "failure");
     if (rc == ERROR_NONE && !status->chain.finished) {
         char unit[UNIT_NAME_SIZE];
-        error_ignore(read_failure(folder->store, key.text, status, unit)); /* a help for people */
+        /* only a help for people */
+        error_ignore(read_failure(folder->store, key.text, status, unit));
         forgive(folder, unit, status);
     }
     return rc;
 }
 
-/* Which Redis: the one asked for; the private one while it runs; the one that the folder was started with. */
+/* Chooses the Redis: the requested one; the private one while it runs; the one that the folder was
+ * started with. */
 static bool find_redis(const struct run_folder *folder, const char *redis, struct redis_note *note)
 {
     char path[FILE_PATH_SIZE];
@@ -160,7 +162,7 @@ static enum error_code ask_queue(const struct run_folder *folder, struct work_qu
     return ERROR_NONE;
 }
 
-/* Redis is a help, not the truth: without it the status is from storage alone. */
+/* Reads the queue. Redis is optional: without it the status comes from storage alone. */
 static void read_queue(const struct run_folder *folder, const char *redis,
                        const char *password_file, struct run_status *status)
 {
@@ -224,7 +226,7 @@ const char *run_status_word(const struct run_status *status)
     return status->connected ? "waiting for workers" : "not running";
 }
 
-/* ingest and partition. */
+/* Returns the state of ingest or partition. */
 static const char *word_before_run(const struct run_folder *folder, const struct run_status *status,
                                    const char *stage)
 {
@@ -232,7 +234,7 @@ static const char *word_before_run(const struct run_folder *folder, const struct
     const char *at = status->has_state ? status->state.stage : "";
     if (strcmp(at, stage) == 0)
         return run_outcome_word(status->state.outcome);
-    if (strcmp(at, "ingest") == 0) /* ... and partition comes later */
+    if (strcmp(at, "ingest") == 0) /* and partition has not begun */
         return "waiting";
     if (strcmp(status->failed_stage, stage) == 0)
         return "failed";

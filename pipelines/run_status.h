@@ -1,5 +1,5 @@
 /*
- * run_status - where a run stands: from storage always, and from Redis while one can be reached.
+ * run_status - the status of a run: always from storage, and from Redis too if it can be reached.
  */
 #ifndef PIPELINES_RUN_STATUS_H
 #define PIPELINES_RUN_STATUS_H
@@ -18,36 +18,40 @@ enum { BEAT_COUNT_MAX = 512 };
 
 struct run_status { /* too large for a stack */
     struct chain_state chain;
-    double gradient_error; /* of the newest snapshot's last round; 0: nothing is lost */
+    /* quantisation error in the newest snapshot's last round; 0: gradients are exact */
+    double gradient_error;
     double train_loss, valid_metric, best_metric;
     int64_t epoch;
-    bool has_dataset, has_partition; /* before there is a run: some are in the store */
-    bool has_state;                  /* a driver is at work in the folder, or ended early there */
+    bool has_dataset, has_partition; /* set before there is a run: the store has one */
+    bool has_state;                  /* a driver is running in the folder, or ended early there */
     struct run_state state;
-    char failed_stage[32];      /* the one that cannot go on, "" when none says so */
-    char failure[768];          /* ... and why */
-    char redis[FILE_PATH_SIZE]; /* the one that was asked, "" when none is known */
-    bool connected;             /* it answered: the rest is from there */
+    char failed_stage[32];      /* the stage that cannot continue; "" if none reported that */
+    char failure[768];          /* and the reason */
+    char redis[FILE_PATH_SIZE]; /* the Redis that was asked; "" if none is known */
+    bool connected;             /* Redis answered, so the fields below are set */
     struct stage_counts counts[STAGE_LOOP_COUNT];
     struct worker_beat beat[BEAT_COUNT_MAX];
     int beat_count;
 };
 
-/* As run_folder_open(); but where ingest or partition is at work, or was, there is no run yet, and the plan has no id.
- * `path` may be the address of a store. */
+/* Does the same as run_folder_open(), but accepts a folder in which ingest or partition is running,
+ * or was: there is no run yet, and the plan has no id. `path` may be the address of a store. */
 MUST_CHECK enum error_code run_status_open(struct run_folder *folder, const char *path,
                                            const char *run_id, struct error *err);
-/* `redis`: its URL; NULL: the private one of the folder, or the one that the folder was started with. That it cannot be reached
- * is no failure. Fails: ERROR_CORRUPT, ERROR_IO. */
+/* Reads the status. `redis` is a URL; NULL selects the private Redis of the folder, or the one that
+ * the run was started with. It is no failure if Redis cannot be reached. Fails: ERROR_CORRUPT,
+ * ERROR_IO. */
 MUST_CHECK enum error_code run_status_read(const struct run_folder *folder, const char *redis,
                                            const char *redis_password_file,
                                            struct run_status *status, struct error *err);
-/* "ingest", "partition", "training", "inferring", "finished", "failed", "stopped" (by a person, or killed), "waiting for
- * workers" or "not running" (nothing is known of workers). */
+/* Returns "ingest", "partition", "training", "inferring", "finished", "failed", "stopped" (by a
+ * person, or killed), "waiting for workers", or "not running" (nothing is known of workers). */
 const char *run_status_word(const struct run_status *status);
-/* What the queue counts of a stage; NULL without a queue, and of a stage that is not in it. Lives as long as `status`. */
+/* Returns the counts of the queue for a stage; NULL without a queue, or if the queue does not have
+ * the stage. Valid as long as `status`. */
 const struct stage_counts *run_status_counts(const struct run_status *status, const char *stage);
-/* Of one stage, by its name: "done", "at work", "waiting", "failed", "stopped", "lost" or "not running". */
+/* Returns the state of the named stage: "done", "at work", "waiting", "failed", "stopped", "lost"
+ * or "not running". */
 const char *run_status_stage(const struct run_folder *folder, const struct run_status *status,
                              const char *stage);
 

@@ -15,17 +15,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is printed, gathered first. */
+/* The data to print, read before anything is printed. */
 struct summary {
     struct outputs_seal seal;
     struct dataset_schema dataset;
     struct edge_use edge_use;
-    char *report; /* what ingest found out about it, as JSON; NULL: nothing. Owned */
-    char weights_hash[CHECKSUM_TEXT_SIZE]; /* of the weights that the outputs are made with */
+    char *report;                          /* report of ingest, as JSON; NULL: none. Owned */
+    char weights_hash[CHECKSUM_TEXT_SIZE]; /* hash of the weights that made the outputs */
     int64_t last_version;
 };
 
-/* Of the numbers alone, so that runs which differ in name or settings can be compared. */
+/* Hashes only the numbers, so that runs with other names or settings can be compared. */
 static enum error_code hash_weights(const struct run_folder *folder, int64_t snapshot_version,
                                     struct weights_identity *out, struct error *err)
 {
@@ -40,7 +40,7 @@ static enum error_code hash_weights(const struct run_folder *folder, int64_t sna
     return ERROR_NONE;
 }
 
-/* The outputs, and that they are of the weights that the run ended with. */
+/* Reads the outputs, and checks that they were made with the final weights of the run. */
 static enum error_code gather(const struct run_folder *folder, struct summary *s, struct error *err)
 {
     const char *run_id = folder->run.plan.id;
@@ -70,7 +70,8 @@ static enum error_code gather(const struct run_folder *folder, struct summary *s
     return rc == ERROR_NONE ? dataset_report_get(folder->store, dataset_id, &s->report, err) : rc;
 }
 
-/* With checkpoint.keep: 1 nothing is left of the last round that could be compared. */
+/* Prints how to replay. With checkpoint.keep: 1 no record of the last round is left to compare
+ * with. */
 static void print_replay(const struct run_folder *folder, int64_t round)
 {
     const struct key gradient = key_gradient(folder->run.plan.id, round, 0);
@@ -81,7 +82,7 @@ static void print_replay(const struct run_folder *folder, int64_t round)
                own_command(), shell_word(folder->path, word), round);
 }
 
-/* The run is done without it. */
+/* Prints the path of the report. A failure is ignored. */
 static void print_report(const struct run_folder *folder)
 {
     char path[FILE_PATH_SIZE];

@@ -1,4 +1,4 @@
-/* run_summary - what a finished run came to, on stdout. */
+/* run_summary - prints the results of a finished run on stdout. */
 #ifndef PIPELINES_RUN_SUMMARY_H
 #define PIPELINES_RUN_SUMMARY_H
 
@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Metrics of the outputs, the hash of the final weights, where the outputs lie, how to replay.
- * Fails: ERROR_NOT_FOUND when the run is not finished. */
+/* Prints the metrics of the outputs, the hash of the final weights, the path of the outputs, and
+ * how to replay. Fails: ERROR_NOT_FOUND when the run is not finished. */
 MUST_CHECK enum error_code run_summary_print(const struct run_folder *folder, double seconds,
                                              bool as_json, struct error *err);
 

@@ -80,7 +80,8 @@ static bool parse_request(const char *path, struct scale_request *out)
     return good;
 }
 
-/* The name goes first, so that what is put meanwhile is a request of its own. */
+/* Takes a request. The file is renamed before it is read, so that a request that is put meanwhile
+ * is a new one and is not removed with this one. */
 static bool take(const char *folder, int stage, struct scale_request *out)
 {
     char path[FILE_PATH_SIZE], taken[FILE_PATH_SIZE];
@@ -118,7 +119,7 @@ void scale_answer_put(const char *folder, const struct scale_request *request,
     json_put_string(&json, "refused", answer->refused);
     json_close_object(&json);
     if (put(path, &json, NULL) != ERROR_NONE)
-        (void)unlink(path); /* rather nothing than the answer to another */
+        (void)unlink(path); /* no answer is better than the answer to another request */
 }
 
 bool scale_answer_read(const char *folder, const struct scale_request *request,
@@ -142,5 +143,6 @@ void scale_request_clear(const char *folder)
 {
     char within[FILE_PATH_SIZE];
     if (file_path(within, NULL, "%s/scale", folder) == ERROR_NONE)
-        error_ignore(file_remove_all(within, NULL)); /* what stays is taken for a request */
+        /* a file that stays would be taken for a request */
+        error_ignore(file_remove_all(within, NULL));
 }

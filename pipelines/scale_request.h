@@ -1,11 +1,14 @@
 /*
- * scale_request - how `graphmill scale` tells the driver of a run folder how many workers a stage is to have.
+ * scale_request - the files by which `graphmill scale` asks the driver of a run folder for a number
+ * of workers of a stage.
  *
  *   RUN/scale/<stage>          the request, one line of JSON: stage, workers, token
- *   RUN/scale/<stage>.answer   what the driver made of it: token, workers before and after, or why not
+ *   RUN/scale/<stage>.answer   the driver's answer: token, workers before and after, or why not
  *
- * The driver takes a request away and then answers. One that comes before its workers have begun waits until they do; what a
- * driver left that ended is removed by the next. A request whose driver dies over it is lost, and asked for again.
+ * The driver removes a request and then answers it. A request that arrives before the workers have
+ * started waits until they have. A driver removes the requests and answers that an earlier driver
+ * left. If the driver dies between removal and answer, the request is lost, and has to be made
+ * again.
  */
 #ifndef PIPELINES_SCALE_REQUEST_H
 #define PIPELINES_SCALE_REQUEST_H
@@ -18,29 +21,31 @@
 enum { SCALE_TOKEN_SIZE = 48, SCALE_TEXT_SIZE = 768 };
 
 struct scale_request {
-    int stage; /* in stage_loop */
+    int stage; /* index in stage_loop */
     int64_t workers;
-    char token[SCALE_TOKEN_SIZE]; /* made by scale_request_put() */
+    char token[SCALE_TOKEN_SIZE]; /* set by scale_request_put() */
 };
 
 struct scale_answer {
     char token[SCALE_TOKEN_SIZE];
     int64_t before, now;
-    char refused[SCALE_TEXT_SIZE]; /* why nothing changed; "" when it did */
+    char refused[SCALE_TEXT_SIZE]; /* why nothing changed; "" if it did */
 };
 
-/* In the place of one for the same stage that nobody has taken. Fails: ERROR_IO. */
+/* Writes a request; it replaces one for the same stage that the driver has not taken. Fails:
+ * ERROR_IO. */
 MUST_CHECK enum error_code scale_request_put(const char *folder, struct scale_request *request,
                                              struct error *err);
-/* *found: *out is the next request of any stage, which is gone from the folder. One that cannot be read is gone, too. */
+/* Takes the next request of any stage out of the folder. *found says whether *out is set. A request
+ * that cannot be read is removed, too. */
 void scale_request_take(const char *folder, bool *found, struct scale_request *out);
-/* Failing to write is no failure of the run. */
+/* Writes the answer. A failure to write does not fail the run. */
 void scale_answer_put(const char *folder, const struct scale_request *request,
                       const struct scale_answer *answer);
-/* Whether the driver has answered this request. */
+/* Returns whether the driver has answered this request; if so, *out is the answer. */
 bool scale_answer_read(const char *folder, const struct scale_request *request,
                        struct scale_answer *out);
-/* All that an earlier driver left. */
+/* Removes all files that an earlier driver left. */
 void scale_request_clear(const char *folder);
 
 #endif

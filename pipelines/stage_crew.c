@@ -56,7 +56,8 @@ static enum error_code failed_for_good(const struct crew_member *member, int sta
                      member->log_path);
 }
 
-/* It ended, or could not be started: again, at once or later, or the end of the run. */
+/* Handles a worker that failed or could not be started: restarts it at once or later, or ends the
+ * run. */
 static enum error_code on_failure(struct stage_crew *crew, struct crew_member *member, int status,
                                   const char *how, const char *words, struct error *err)
 {
@@ -105,7 +106,7 @@ static enum error_code on_end(struct stage_crew *crew, struct crew_member *membe
     return on_failure(crew, member, status, how, words, err);
 }
 
-/* Now, or when the host has a process to spare. */
+/* Starts the worker now, or later if the host has no process to spare. */
 static enum error_code start_or_wait(struct stage_crew *crew, struct crew_member *member,
                                      struct error *err)
 {
@@ -116,8 +117,9 @@ static enum error_code start_or_wait(struct stage_crew *crew, struct crew_member
                                          why.message, err);
 }
 
-/* A processor draws mini-batches for about eighteen that train on them (tests/bench/README.md); sample, which
- * draws one on each thread, gets one thread for every twelve. */
+/* Returns the number of threads of a worker. One core samples mini-batches fast enough for about
+ * eighteen cores that train (tests/bench/README.md); sample, which draws one mini-batch on each
+ * thread, gets one thread for every twelve. */
 static int threads_of(const struct stage_row *stage, int shared)
 {
     enum { TRAINING_THREADS_FOR_ONE = 12 };
@@ -126,7 +128,7 @@ static int threads_of(const struct stage_row *stage, int shared)
     return stage->threads == THREADS_FEW ? 1 + shared / TRAINING_THREADS_FOR_ONE : 1;
 }
 
-/* Its place in the crew: one that was taken back has kept its own. */
+/* Returns the worker's entry. A worker that was removed keeps its entry for a later return. */
 static struct crew_member *member_of(struct stage_crew *crew, int stage, int number)
 {
     for (int i = 0; i < crew->count; i++)
@@ -166,7 +168,7 @@ enum error_code stage_crew_add_set(struct stage_crew *crew, struct error *err)
     return rc;
 }
 
-/* For good, when its unit is done. */
+/* Asks the worker to end for good after its unit. */
 static void take_back(struct crew_member *member)
 {
     member->is_leaving = true;
@@ -185,7 +187,7 @@ void stage_crew_take_back_set(struct stage_crew *crew)
             take_back(&crew->member[i]);
 }
 
-/* A stage's part of threads and memory when it has so many workers. */
+/* Computes a stage's share of threads and memory for each of so many workers. */
 static void share_out(struct stage_crew *crew, int stage, int workers, uint64_t memory_bytes)
 {
     const int threads = crew->config.threads ? crew->config.threads : host_core_count();
@@ -201,7 +203,8 @@ static bool same_share(const struct crew_share *a, const struct crew_share *b)
            a->memory_bytes == b->memory_bytes;
 }
 
-/* Is to be there, with its stage's share. One that is on its way out comes again when it is gone. */
+/* Makes sure that the worker runs with its stage's share. One that is about to end is started again
+ * when it has ended. */
 static enum error_code keep(struct stage_crew *crew, int stage, int number, struct error *err)
 {
     const int before = crew->count;
@@ -291,7 +294,7 @@ static enum error_code start_again(struct stage_crew *crew, struct crew_member *
     return start_or_wait(crew, member, err);
 }
 
-/* What they hold is not free before they are gone. */
+/* Returns whether any worker is about to end. The memory that it uses is not free before then. */
 static bool someone_leaves(const struct stage_crew *crew)
 {
     for (int i = 0; i < crew->count; i++)
@@ -330,7 +333,7 @@ static bool is_fresh(const struct worker_beat *beat)
     return beat->age_seconds * 1000.0 < CREW_FRESH_MS;
 }
 
-/* In its present life. */
+/* Returns whether the current process of the worker has sent a heartbeat lately. */
 static bool has_fresh_beat(const struct crew_member *member, const struct worker_beat *beat,
                            int count)
 {
@@ -341,7 +344,8 @@ static bool has_fresh_beat(const struct crew_member *member, const struct worker
     return false;
 }
 
-/* Who never beat is still opening what it works on, which may take minutes. */
+/* A worker that never sent a heartbeat is still opening its data, which may take minutes, so it is
+ * not killed. */
 void stage_crew_heed_beats(struct stage_crew *crew, const struct worker_beat *beat, int count)
 {
     const int64_t now = clock_ms();

@@ -22,7 +22,7 @@ const char *const census_state_name[CENSUS_FINISHED + 1] = {"leftover", "lost", 
 
 /* --- which there are --- */
 
-/* "run/<id>/..." */
+/* Splits a key such as "run/<id>/...". */
 static bool piece_of(const char *key, enum census_kind *kind, char id[ID_SIZE])
 {
     const size_t front = strcspn(key, "/");
@@ -39,7 +39,7 @@ static bool piece_of(const char *key, enum census_kind *kind, char id[ID_SIZE])
     return false;
 }
 
-/* Keys come in order, so those of one piece come together. */
+/* Keys are listed in order, so the keys of one piece are consecutive. */
 static enum error_code add_key(void *context, const char *key, bool is_artifact, struct error *err)
 {
     struct store_census *census = context;
@@ -74,7 +74,8 @@ struct tree_size {
     int64_t oldest;
 };
 
-/* What vanishes meanwhile has no size. Blocks, not length: files of shards have holes. */
+/* Adds the size of a file. A file that vanishes meanwhile has size 0. Blocks are counted instead of
+ * the length, because files of shards have holes. */
 static enum error_code add_file(void *context, const char *name, struct error *err)
 {
     struct tree_size *tree = context;
@@ -113,7 +114,7 @@ static enum error_code measure(struct store *store, struct census_entry *entry, 
 
 /* --- what they are --- */
 
-/* The first score that the task tells beside the loss. */
+/* Finds the first score after the loss. */
 static void find_score(const struct json_node *root, struct census_entry *entry)
 {
     static const char *const splits[] = {"test", "valid"};
@@ -144,7 +145,7 @@ static void read_score(struct store *store, const struct run_binding *run,
     json_free(metrics);
 }
 
-/* A run that cannot be read stays CENSUS_LOST, with what is known of it. */
+/* Describes a run. One that cannot be read stays CENSUS_LOST, with what is known about it. */
 static void describe_run(struct store *store, const char *newest, struct census_entry *entry)
 {
     static struct run_binding run;
@@ -249,8 +250,8 @@ static enum error_code visit_key(void *context, const char *key, bool is_artifac
     return note_key(context, key, err);
 }
 
-/* Switches of the run itself, and those that name it alone. A lineage names several: who reads one passes over those that
- * are gone (stages/plan/run_adoption.h). */
+/* Collects the refs of the run itself, and those that name only this run. A ref of a lineage names
+ * several runs; its readers skip those that no longer exist (stages/plan/run_adoption.h). */
 static enum error_code visit_switch(void *context, const char *key, bool is_artifact,
                                     struct error *err)
 {
@@ -295,7 +296,7 @@ static enum error_code remove_note(struct store *store, const char *run_id, stru
     enum error_code rc = store_note_path(store, note.text, path, err);
     if (rc != ERROR_NONE)
         return rc;
-    *strrchr(path, '/') = '\0'; /* the run's folder of notes */
+    *strrchr(path, '/') = '\0'; /* the folder of the run's notes */
     return file_remove_all(path, err);
 }
 

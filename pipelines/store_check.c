@@ -13,7 +13,7 @@
 
 enum {
     SMALL_RECORDS = 30,
-    LARGE_BYTES = 40 << 20, /* so much that a store in S3 puts it in parts */
+    LARGE_BYTES = 40 << 20, /* large enough that a store in S3 uploads it in parts */
     WRITERS = 8,
     RACES = 5,
     TEXT_SIZE = 256,
@@ -24,8 +24,8 @@ static const char owner[] = "doctor";
 
 struct check {
     struct store *store;
-    char prefix[PREFIX_SIZE]; /* of all keys */
-    char text[TEXT_SIZE];     /* what was found */
+    char prefix[PREFIX_SIZE]; /* prefix of all keys */
+    char text[TEXT_SIZE];     /* measured values or the failure */
 };
 
 static struct key key_of(const struct check *c, const char *name, int number)
@@ -68,7 +68,7 @@ static int compare_seconds(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Of the middle one, and of the longest, in ms. */
+/* Computes the median and the maximum, in ms. */
 static void describe(double seconds[SMALL_RECORDS], double *middle, double *most)
 {
     qsort(seconds, SMALL_RECORDS, sizeof *seconds, compare_seconds);
@@ -129,12 +129,12 @@ static enum error_code check_rate(struct check *c, struct error *err)
 struct writer {
     const struct check *check;
     uint32_t value;
-    int won, told, failed; /* told: that another one's stands */
+    int won, told, failed; /* told: the store reported that the record of another writer is there */
     struct error err;
 };
 
-/* Whether a whole record stands under the key. A put that is refused while one stands there was
- * refused for its content, and not because the record is damaged. */
+/* Returns whether an intact record is stored under the key. So a put that is refused was refused
+ * for its content, and not because the stored record is damaged. */
 static bool is_whole(const struct check *c, struct key key)
 {
     struct record_view view = {0};
@@ -197,7 +197,7 @@ static enum error_code check_first_writer(struct check *c, struct error *err)
     return rc;
 }
 
-/* A record goes only when its bytes are those that were seen. */
+/* Checks that a record is removed only if its bytes are the ones that were read before. */
 static enum error_code check_conditional_removal(struct check *c, struct error *err)
 {
     void *inner = NULL;
@@ -356,7 +356,7 @@ static const struct {
     {"artifacts", check_artifacts},
 };
 
-/* Keys of a prefix, removed one by one: a list may not be walked while it changes. */
+/* The keys of a prefix, to be removed one by one: a list must not be walked while it changes. */
 struct sweeping {
     struct key key;
     bool found;

@@ -1,8 +1,9 @@
 /*
- * store_check - whether a place can hold a store, found out by using it: `graphmill doctor --store URI`.
+ * store_check - tests whether a place can hold a store by using it: `graphmill doctor --store URI`.
  *
- * All goes on below the keys doctor/<16 random digits>/, which are removed in the end; nothing else is touched. Each check is a line: what was
- * promised and found, or the first thing that was not as promised.
+ * All its keys are below doctor/<16 random digits>/ and are removed at the end; it touches nothing
+ * else. Each check is a line: the promise and the measured value, or the first thing that did not
+ * hold.
  */
 #ifndef PIPELINES_STORE_CHECK_H
 #define PIPELINES_STORE_CHECK_H
@@ -13,8 +14,9 @@
 
 typedef void (*store_check_visitor)(void *context, bool good, const char *name, const char *value);
 
-/* Latency, rate, first writer, damaged records, list after write, switches, artifacts. Takes some seconds, and 40 MiB of
- * memory and of the store for a while. Threads of its own. */
+/* Checks latency, rate, first writer, damaged records, list after write, refs and artifacts. It
+ * takes some seconds, 40 MiB of memory, for a while 40 MiB of the store, and starts threads of its
+ * own. */
 void store_check(struct store *store, store_check_visitor visit, void *context);
 
 #endif

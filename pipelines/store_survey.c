@@ -38,7 +38,8 @@ static enum error_code note_flaw(struct store_survey *s, enum flaw_kind kind, bo
 
 static struct survey_piece *find_piece(const struct survey_pieces *pieces, const char *id)
 {
-    for (size_t i = pieces->count; i-- > 0;) /* keys come in order: it is the last one mostly */
+    /* keys are listed in order, so it is mostly the last piece */
+    for (size_t i = pieces->count; i-- > 0;)
         if (strcmp(pieces->piece[i].id, id) == 0)
             return &pieces->piece[i];
     return NULL;
@@ -63,7 +64,7 @@ static enum error_code add_piece(struct survey_pieces *pieces, const char *id, b
     return ERROR_NONE;
 }
 
-/* The id in <family>/<id>/...; false for a key of another family. */
+/* Finds the id in <family>/<id>/...; returns false for a key of another family. */
 static bool id_in(const char *key, const char *family, char id[ID_SIZE])
 {
     const size_t front = strlen(family);
@@ -112,11 +113,11 @@ static enum error_code read_artifact(struct store_survey *s, const char *key, st
     const enum error_code rc = artifact_verify(s->store, key, err);
     if (rc == ERROR_NOT_FOUND && store_has(s->store, key, &still_there, NULL) == ERROR_NONE &&
         still_there)
-        return ERROR_CORRUPT; /* a file in it, or its seal */
+        return ERROR_CORRUPT; /* a file of an artifact, or its manifest */
     return rc;
 }
 
-/* What a living run pruned meanwhile is no damage. */
+/* Reads a listed record. One that a running run pruned in the meantime is no flaw. */
 static enum error_code visit(void *context, const char *key, bool is_artifact, struct error *err)
 {
     struct store_survey *s = context;
@@ -137,10 +138,10 @@ static enum error_code visit(void *context, const char *key, bool is_artifact, s
 
 struct switch_search {
     struct store_survey *survey;
-    const char *run_id; /* NULL: all */
+    const char *run_id; /* NULL: all runs */
 };
 
-/* Any version that a switch names as the next or the newest one of a dataset has to exist. */
+/* Checks a ref that names the next or newest version of a dataset: that version must exist. */
 static enum error_code expect_version(struct store_survey *s, const char *key, const char *id,
                                       struct error *err)
 {
@@ -205,7 +206,8 @@ static bool is_lost(enum error_code rc)
     return rc == ERROR_NOT_FOUND || rc == ERROR_CORRUPT;
 }
 
-/* A run whose plan or book is lost promises nothing; that one is named. */
+/* Looks for missing records of a run. Without its plan or book the expected records are not known;
+ * the lost plan or book is the flaw then. */
 static enum error_code seek_in_run(struct store_survey *s, struct survey_piece *piece,
                                    struct run_binding *run, struct error *err)
 {
@@ -229,7 +231,8 @@ static enum error_code seek_in_run(struct store_survey *s, struct survey_piece *
     return rc == ERROR_NONE ? missing.rc : rc;
 }
 
-/* What a partition that is a delta is read with. A damaged record is met, and named, as such. */
+/* Adds the partition that a delta is based on. If the record is damaged, the survey finds and names
+ * that separately. */
 static enum error_code add_base(struct store_survey *s, const char *partition_id, struct error *err)
 {
     char base[ID_SIZE], id[ID_SIZE];
@@ -254,8 +257,8 @@ static enum error_code seek_in_partition(struct store_survey *s, struct survey_p
     return rc == ERROR_NONE ? missing.rc : rc;
 }
 
-/* What a version that is merged is read with: the one before it. A damaged record is met, and
- * named, as such. */
+/* Adds the version that a merged version is based on. If the record is damaged, the survey finds
+ * and names that separately. */
 static enum error_code add_version_before(struct store_survey *s, const char *dataset_id,
                                           struct error *err)
 {
@@ -282,7 +285,7 @@ static enum error_code seek_in_dataset(struct store_survey *s, struct survey_pie
     return rc == ERROR_NONE ? missing.rc : rc;
 }
 
-/* What stands on something comes before it. */
+/* Looks for missing records. A piece comes before the pieces that it depends on. */
 static enum error_code seek_missing(struct store_survey *s, struct error *err)
 {
     struct run_binding *run = NULL;
@@ -299,7 +302,8 @@ static enum error_code seek_missing(struct store_survey *s, struct error *err)
 
 /* --- one run --- */
 
-/* What cannot be read of it is met again, and named, when its records are. */
+/* Selects one run and what it depends on. A part that cannot be read is found again, and named,
+ * when its records are read. */
 static enum error_code choose_run(struct store_survey *s, const char *run_id, struct error *err)
 {
     struct run_plan *plan = NULL;
@@ -339,7 +343,7 @@ enum error_code store_survey_read(struct store_survey *survey, const char *run_i
 
 /* --- away with it --- */
 
-/* An artifact and its seal go together. */
+/* Removes an artifact together with its manifest. */
 static enum error_code remove_flaw(struct store *store, const struct flaw *flaw, struct error *err)
 {
     struct key other;
@@ -375,7 +379,8 @@ static enum error_code remove_visited(void *context, const char *key, bool is_ar
     return store_remove(context, key, err);
 }
 
-/* Whether the key is that of a record of a layer: in a folder of its kind alone. */
+/* Returns whether the key is that of a record of a layer, in a folder with records of that kind
+ * only. */
 static bool is_of_layer(const char *run_id, const char *key)
 {
     for (enum unit_kind kind = UNIT_UNKNOWN + 1; kind < UNIT_KIND_COUNT; kind++) {
@@ -390,9 +395,9 @@ static bool is_of_layer(const char *run_id, const char *key)
     return false;
 }
 
-/* Of a run whose plan or book is lost, too, nobody knows which layers stand on a lost one: all are
- * made again, and what stands on them. Lost rounds show when it can be read again
- * (run_recheck.h). */
+/* Removes all inference records of a run if one of its layers is lost. Plan or book is lost too, so
+ * it is not known which layers depend on the lost one. Lost rounds are found when the run can be
+ * read again (run_recheck.h). */
 static enum error_code remove_inference(struct store *store, const char *run_id, const char **key,
                                         size_t count, struct error *err)
 {
@@ -400,7 +405,7 @@ static enum error_code remove_inference(struct store *store, const char *run_id,
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; i < count; i++)
         is_lost_layer = is_lost_layer || is_of_layer(run_id, key[i]);
-    /* What stands on others comes behind them in the list of kinds. */
+    /* Kinds that depend on others come later in the list, and are removed first. */
     for (enum unit_kind kind = UNIT_KIND_COUNT - 1; is_lost_layer && kind > UNIT_UNKNOWN; kind--) {
         const struct unit_row *row = unit_row_of(kind);
         if (rc == ERROR_NONE && row->folder && row->line == LINE_WEIGHTS)
@@ -435,13 +440,15 @@ static enum error_code set_back_run(struct store_survey *s, const char *run_id, 
     return rc;
 }
 
-/* Without the record that closes it, ingest and partition do the piece again. */
+/* Removes the record that completes a dataset or partition, so that ingest or partition makes the
+ * piece again. */
 static enum error_code reopen(struct store *store, const char *key, struct error *err)
 {
     char id[ID_SIZE];
-    if (id_in(
-            key, "dataset",
-            id)) /* a version cannot be made again without its delta, and one that is whole needs none */
+    if (id_in(key, "dataset",
+              /* a version cannot be made again without its delta, and an intact one does not need
+             * it */
+              id))
         return strcmp(key, key_dataset(id, "delta").text) == 0
                    ? ERROR_NONE
                    : store_remove(store, key_dataset(id, "schema").text, err);
@@ -450,7 +457,8 @@ static enum error_code reopen(struct store *store, const char *key, struct error
     return ERROR_NONE;
 }
 
-/* Without a damaged switch a run can be read, and promises what it was not asked for before. */
+/* Removes damaged refs. Some runs can be read after that, so their missing records are looked for
+ * now. */
 static enum error_code remove_switches(struct store_survey *s, struct run_binding *run,
                                        struct error *err)
 {
@@ -467,7 +475,8 @@ static enum error_code remove_switches(struct store_survey *s, struct run_bindin
     return rc;
 }
 
-/* Runs first: to set one back, its partition's book is read. */
+/* Sets back the runs first, because that reads the books of their partitions, which are removed
+ * afterwards. */
 enum error_code store_survey_remove(struct store_survey *s, struct error *err)
 {
     struct run_binding *run = NULL;

@@ -1,9 +1,10 @@
 /*
- * store_survey - what of a store is damaged or missing, and how that is taken away.
+ * store_survey - finds what is damaged or missing in a store, and removes it.
  *
- * First everything is read and what is wrong is noted; then, if wanted, removed: with the record that closes its
- * piece of work (a dataset's schema, a partition's book), or with the run set back to before it (run_rewind.h).
- * So the next `graphmill run` finds that piece undone and makes it again.
+ * It first reads everything and notes each flaw. Removal, if wanted, comes after that. A flaw is
+ * removed together with the record that completes its piece of work (a dataset's schema, a
+ * partition's book), or a run is set back to before it (run_rewind.h). So the next `graphmill run`
+ * finds that piece incomplete and makes it again.
  */
 #ifndef PIPELINES_STORE_SURVEY_H
 #define PIPELINES_STORE_SURVEY_H
@@ -27,9 +28,10 @@ struct flaw {
 /* A dataset, partition or run. */
 struct survey_piece {
     char id[ID_SIZE];
-    bool needed; /* something stands on it */
-    bool whole;  /* it is closed: a schema, a book, outputs */
-    bool unread; /* a run of which plan, book or a switch is lost: what it promises is not known */
+    bool needed; /* another piece depends on it */
+    bool whole;  /* it is complete: it has a schema, a book, or outputs */
+    /* a run whose plan, book or ref is lost, so that its expected records are not known */
+    bool unread;
 };
 
 struct survey_pieces {
@@ -37,9 +39,10 @@ struct survey_pieces {
     size_t count, capacity;
 };
 
-struct store_survey { /* {0}, then set the first three; release when done */
+struct store_survey { /* {0}; the caller sets the first three, and releases it when done */
     struct store *store;
-    /* Told of each flaw as it is found, and of each record (`what` is its kind); either may be NULL. */
+    /* Called for each flaw when it is found, and for each record (`what` is its kind); either may
+     * be NULL. */
     void (*on_flaw)(void *context, const struct flaw *flaw, const char *text);
     void (*on_record)(void *context, const struct record_view *view);
     void *context;
@@ -47,14 +50,15 @@ struct store_survey { /* {0}, then set the first three; release when done */
     struct flaw *flaw; /* [flaw_count], owned */
     size_t flaw_count, flaw_capacity;
     int64_t records, artifacts, switches;
-    uint64_t bytes; /* of records */
+    uint64_t bytes; /* of all records */
 };
 
-/* Reads all of the store, or one run and what it stands on. Fails: ERROR_NOT_FOUND for a run that is none;
- * ERROR_UNAVAILABLE when asked to stop; ERROR_NO_MEMORY; ERROR_IO when the store itself cannot be read. */
+/* Reads the whole store, or one run and what it depends on. Fails: ERROR_NOT_FOUND for an unknown
+ * run; ERROR_UNAVAILABLE when asked to stop; ERROR_NO_MEMORY; ERROR_IO when the store itself cannot
+ * be read. */
 MUST_CHECK enum error_code store_survey_read(struct store_survey *survey, const char *run_id,
                                              struct error *err);
-/* Takes away what was found. Fails: ERROR_IO. */
+/* Removes the flaws that were found. Fails: ERROR_IO. */
 MUST_CHECK enum error_code store_survey_remove(struct store_survey *survey, struct error *err);
 void store_survey_release(struct store_survey *survey);
 

@@ -30,8 +30,8 @@ static void put_direction(struct json_writer *out, const struct edge_list_survey
                           "to target alone");
 }
 
-/* Weights of very different sizes multiply messages, and negative ones do not add up to a
- * divisor. */
+/* Chooses a scale for weights. Weights of very different sizes would dominate the messages, and
+ * negative weights can make the divisor 0. */
 static void put_weight_scale(struct json_writer *out, const struct edge_list_survey *edges)
 {
     static const double wide = 1000;
@@ -58,7 +58,8 @@ static void put_edges(struct json_writer *out, const struct table_facts *facts, 
     const struct edge_list_survey *edges = &facts->edges;
     char columns[ROLE_TEXT_SIZE];
     const bool has_types = edges->roles.side[0][0] != '\0';
-    /* Two kinds of ends whose ids are numbers are nodes of two types: user 1 is not movie 1. */
+    /* If the two ends have different kinds of ids that are numbers, they are nodes of two types:
+     * user 1 is not movie 1. */
     const bool has_sides = has_types || (edges->roles.names_two_kinds && !edges->of_strings);
     draft_put(out, "ingest:\n");
     draft_put_setting(out, "format", "edge_list", "%s: %s%" PRIu64 " edges looked at, ids are %s",
@@ -76,7 +77,7 @@ static void put_edges(struct json_writer *out, const struct table_facts *facts, 
 
 /* --- nodes --- */
 
-/* Appends a word to a comment, which ends where its line does. */
+/* Appends a word to a comment. A comment ends where its line ends. */
 static void add_word(char *text, size_t size, const char *word, bool is_last)
 {
     const size_t at = strlen(text);
@@ -99,7 +100,7 @@ static void put_classes(struct json_writer *out, const struct table_facts *facts
                       label->values, facts->nodes.rows);
 }
 
-/* Whether a column has a use that is not that of a feature. */
+/* Returns whether a column is used as something else than a feature. */
 static bool is_used(const struct table_facts *facts, size_t i)
 {
     const int column = (int)i;
@@ -150,7 +151,7 @@ static void put_feature_columns(struct json_writer *out, const struct table_fact
             left_out, ONE_HOT_MAX);
 }
 
-/* Writes words such as NA among numbers, in the columns that are used. */
+/* Writes the words such as NA that stand for missing numbers, in the columns that are used. */
 static void put_missing_words(struct json_writer *out, const struct table_facts *facts)
 {
     bool any = false;

@@ -9,8 +9,8 @@
 #include "common/base/json.h"
 #include "pipelines/table_facts.h"
 
-/* Appends the file to `out`. `edges`, `nodes`: the tables as the file names them. A failure to grow
- * is reported by json_writer_finish(). */
+/* Appends the file to `out`. `edges` and `nodes` are the tables as the pipeline file names them.
+ * json_writer_finish() reports a failure to allocate memory. */
 void table_draft_write(const struct table_facts *facts, const char *name, const char *edges,
                        const char *nodes, struct json_writer *out);
 

@@ -24,7 +24,7 @@ static int column_named(const struct table_look *look, const char *const *words)
     return NONE;
 }
 
-/* Whether a header calls a column so that it may hold ids; a table_name_test. */
+/* Returns whether a header is a usual name of a column of ids; a table_name_test. */
 static bool heads_ids(const struct field *name)
 {
     static const char *const words[] = {ID_NAMES, "index", NULL};
@@ -38,14 +38,14 @@ static const struct table_column *source_ids(const struct table_facts *facts)
     return &facts->edges.look.column[facts->edges.roles.fields.source];
 }
 
-/* Whether the column differs in each row, as far as that is known. */
+/* Returns whether each row has another value in the column, as far as that is known. */
 static bool tells_rows_apart(const struct survey_column *column)
 {
     return column->word_count == column->values || column->word_count == SURVEY_WORDS_MAX;
 }
 
-/* Finds the column of different words that shares most ids with the sources in the first rows of
- * both tables. If there is none, a column with such a name is taken, or the first one. */
+/* Finds the column of unique words that shares most ids with the sources in the first rows of both
+ * tables. If there is none, it takes a column with a usual name, or the first one. */
 static int find_id(const struct table_facts *facts)
 {
     static const char *const names[] = {ID_NAMES, NULL};
@@ -72,7 +72,8 @@ static bool may_be_label(const struct table_facts *facts, size_t i)
            (!column->are_numbers || (column->are_integers && column->least >= -1));
 }
 
-/* Finds a column with such a name, else the column of fewest different words. */
+/* Finds a column with a usual name for labels, or else the column with the fewest different
+ * words. */
 static int find_label(const struct table_facts *facts)
 {
     static const char *const names[] = {"label", "class", "category", "y",     "target",
@@ -131,7 +132,8 @@ static enum error_code survey_edges(struct table_facts *facts, struct error *err
                : rc;
 }
 
-/* The first row is a header if it has no id of an edge, though a column has such ids. */
+/* Returns whether the first row is a header: none of its fields is an id of an edge, although a
+ * column has such ids. */
 static bool names_no_node(const struct table_facts *facts)
 {
     const struct table_look *look = &facts->look;

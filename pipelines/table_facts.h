@@ -1,7 +1,7 @@
 /*
- * table_facts - what graphmill init sees of a table of edges and a table of nodes.
+ * table_facts - what graphmill init finds out about a table of edges and a table of nodes.
  *
- *   edges.csv ─> edge_list_survey: the roles of its columns, its direction, what ids are
+ *   edges.csv ─> edge_list_survey: the roles of its columns, its direction, the kind of ids
  *   nodes.csv ─> table_survey: which columns are ids, classes, splits, numbers, words
  */
 #ifndef PIPELINES_TABLE_FACTS_H
@@ -14,17 +14,18 @@
 
 enum { TABLE_FACTS_NONE = -1, TABLE_NAME_MAX = 60 };
 
-struct table_facts {                     /* large for a stack; {0} is releasable */
-    const char *edges_path, *nodes_path; /* borrowed; the second NULL: edges alone */
-    const char *columns;                 /* what the user says of the columns of edges, or "" */
-    struct edge_list_survey edges;       /* how ingest will read the edges */
-    struct table_look look;              /* of the table of nodes */
-    struct table_survey nodes;           /* names have at most TABLE_NAME_MAX bytes */
-    int id, label, split, mask[3];       /* columns of nodes, or TABLE_FACTS_NONE */
+struct table_facts {                     /* too large for a stack; {0} may be released */
+    const char *edges_path, *nodes_path; /* borrowed; nodes_path NULL: there is no table of nodes */
+    /* the roles of the columns of edges as the user gave them, or "" */
+    const char *columns;
+    struct edge_list_survey edges; /* how ingest will read the edges */
+    struct table_look look;        /* of the table of nodes */
+    struct table_survey nodes;     /* names have at most TABLE_NAME_MAX bytes */
+    int id, label, split, mask[3]; /* columns of the table of nodes, or TABLE_FACTS_NONE */
 };
 
-/* Fills the rest of `facts`, whose paths and columns are set.
- * Fails: ERROR_INPUT naming file, line and what was expected; ERROR_NOT_FOUND; ERROR_NO_MEMORY. */
+/* Fills the other fields of `facts`; the caller has set paths and columns. Fails: ERROR_INPUT
+ * naming file, line and the expected value; ERROR_NOT_FOUND; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code table_facts_find(struct table_facts *facts, struct error *err);
 void table_facts_release(struct table_facts *facts);
 

@@ -56,7 +56,7 @@ static enum error_code note_word(struct survey_column *column, const struct fiel
     return rc;
 }
 
-/* Notes a word that people write for missing values. False if it cannot be kept. */
+/* Notes a word that people write for missing values. Returns false if there is no room for it. */
 static bool note_gap(struct survey_column *column, const struct field *field)
 {
     if (!missing_words_are_usual(field) || field->size >= SURVEY_GAP_SIZE)
@@ -73,7 +73,7 @@ static bool note_gap(struct survey_column *column, const struct field *field)
     return true;
 }
 
-/* In a column of words, words for missing values are words like others. */
+/* Settles which words mean a missing value. In a column of words they are ordinary words. */
 static enum error_code settle_gaps(struct survey_column *column, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -108,7 +108,7 @@ static enum error_code note_field(struct survey_column *column, const struct fie
     return note_word(column, field, err);
 }
 
-/* Settings name each column on one line. */
+/* Checks a name: settings list each column on one line. */
 static enum error_code check_name(const struct field *name, size_t column, const char *path,
                                   int64_t line, struct error *err)
 {

@@ -1,5 +1,6 @@
 /*
- * table_survey - what the first lines of a text table show: its header, and what is in each column.
+ * table_survey - examines the first rows of a text table: its header, and the contents of each
+ * column.
  */
 #ifndef PIPELINES_TABLE_SURVEY_H
 #define PIPELINES_TABLE_SURVEY_H
@@ -16,27 +17,28 @@ enum { SURVEY_COLUMNS_MAX = TABLE_COLUMNS_MAX, SURVEY_ROWS_MAX = 100000, SURVEY_
 enum { SURVEY_GAPS_MAX = 4, SURVEY_GAP_SIZE = 16 };
 
 struct survey_column {
-    char *name;      /* of the header, or NULL; owned, as everything here */
-    uint64_t values; /* rows with one */
+    char *name;      /* from the header, or NULL; owned, like all pointers here */
+    uint64_t values; /* rows that have a value */
     bool are_numbers, are_integers;
     double least, most;
-    /* Words such as NA among numbers say that a value is missing. A column of words has none. */
+    /* Words such as NA in a column of numbers mean that a value is missing. A column of words has
+     * none. */
     char gap[SURVEY_GAPS_MAX][SURVEY_GAP_SIZE];
     size_t gap_count;
-    uint64_t gaps;     /* rows with one */
-    char **word;       /* [word_count] different ones, in order of appearance */
-    size_t word_count; /* SURVEY_WORDS_MAX: so many or more */
+    uint64_t gaps;     /* rows with one of these words */
+    char **word;       /* [word_count] different words, in order of appearance */
+    size_t word_count; /* SURVEY_WORDS_MAX: that many or more */
 };
 
 struct table_survey { /* {0} is empty; release with table_survey_release() */
     struct survey_column column[SURVEY_COLUMNS_MAX];
     size_t column_count;
-    uint64_t rows; /* looked at; the header is none */
+    uint64_t rows; /* rows that were examined, without the header */
 };
 
-/* Looks at up to SURVEY_ROWS_MAX rows of the table whose layout is `look`, and which has at most
- * SURVEY_COLUMNS_MAX columns. Fails: ERROR_INPUT naming file and line: another number of columns, a
- * name with a line end; ERROR_NOT_FOUND. */
+/* Examines up to SURVEY_ROWS_MAX rows of the table whose layout is `look`, and which has at most
+ * SURVEY_COLUMNS_MAX columns. Fails: ERROR_INPUT naming file and line, for a row with another
+ * number of columns, or a name that contains a line end; ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code table_survey_read(const char *path, const struct table_look *look,
                                              struct table_survey *out, struct error *err);
 void table_survey_release(struct table_survey *survey);

@@ -10,7 +10,7 @@
 
 enum { COLUMNS_DEFAULT = 80, ROWS_DEFAULT = 24, PANEL_LINES_MAX = 24 };
 
-/* What stands there. */
+/* The panel that is on the screen. */
 static struct {
     int count;
     int width[PANEL_LINES_MAX]; /* in columns */
@@ -31,7 +31,8 @@ int terminal_columns(int fd)
     return window_of(fd).ws_col;
 }
 
-/* Of "\033[1m" at `text`, with nothing behind `end`. */
+/* Returns the length of an escape sequence such as "\033[1m" at `text`, which must end before
+ * `end`. */
 static size_t escape_size(const char *text, const char *end)
 {
     const char *at = text;
@@ -42,7 +43,7 @@ static size_t escape_size(const char *text, const char *end)
     return (size_t)(at - text) + (at < end);
 }
 
-/* As terminal_fit(); *used is how many columns that takes. */
+/* Does the same as terminal_fit(); *used receives the number of columns. */
 static int fit(const char *text, size_t size, int columns, int *used)
 {
     const char *at = text, *end = text + size;
@@ -81,7 +82,7 @@ const char *terminal_style(int fd, enum terminal_style style)
     return takes_colour ? sequences[style] : "";
 }
 
-/* By the locale of the environment, as programs find it. */
+/* Returns whether the terminal shows UTF-8, by the locale in the environment. */
 static bool takes_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -110,7 +111,8 @@ const char *terminal_bar(double share, int columns, char bar[TERMINAL_BAR_SIZE])
 
 /* --- the panel --- */
 
-/* To its first line. A window that became narrower has wrapped the lines. */
+/* Moves the cursor to the first line of the panel. A window that became narrower has wrapped the
+ * lines. */
 static void go_up(int columns)
 {
     int rows = 0;
@@ -129,7 +131,7 @@ void terminal_panel_draw(const char *text)
     go_up(window.ws_col);
     for (const char *line = text; *line && panel.count < most;) {
         const size_t size = strcspn(line, "\n");
-        /* The last column stays free: a full line wraps on some. */
+        /* The last column stays free, because some terminals wrap a full line. */
         const int bytes = fit(line, size, window.ws_col - 1, &panel.width[panel.count++]);
         (void)fprintf(stderr, "%.*s%s\033[K\n", bytes, line,
                       terminal_style(STDERR_FILENO, STYLE_PLAIN));

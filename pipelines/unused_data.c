@@ -17,7 +17,7 @@ enum { ITEM_COUNT = EDGE_COLUMN_COUNT + 2, ITEM_SIZE = 40 };
 void unused_data_text(const struct dataset_schema *schema, const struct edge_use *use, char *text,
                       size_t size)
 {
-    /* Ids are no data, labels are learnt, and types are said below. */
+    /* Ids are not data for a model, labels are learned, and types are reported below. */
     const unsigned silent = use->columns | use->refused | use->sampled | 1U << EDGE_TYPE |
                             1U << EDGE_ID | 1U << EDGE_LABEL;
     const unsigned old = silent >> EDGE_TIME & 1 ? 1U << EDGE_TIME_F64 : 0;
@@ -50,7 +50,7 @@ static enum error_code read_schema(struct store *store, const struct pipeline_se
     return rc == ERROR_NONE ? dataset_schema_get(store, dataset_id, out, err) : rc;
 }
 
-/* Whether the report of a dataset, if there is one, has the warning already. */
+/* Returns whether the report of the dataset already has the warning. */
 static bool is_said(const char *report, const char *warning)
 {
     struct json_document *document = NULL;
@@ -66,7 +66,7 @@ static bool is_said(const char *report, const char *warning)
     return said;
 }
 
-/* Warns once: ingest has done so where it knew that training reads weights. */
+/* Warns about weights, unless ingest has done so because it knew whether training reads them. */
 static enum error_code warn_of_weights(struct store *store,
                                        const struct pipeline_settings *settings,
                                        const struct dataset_schema *schema,

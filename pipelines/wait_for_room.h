@@ -1,5 +1,6 @@
 /*
- * wait_for_room - a full disk does not end a run: the driver waits until there is room, as the workers do.
+ * wait_for_room - makes the driver wait until a full disk has room again, as the workers do,
+ * instead of ending the run.
  */
 #ifndef PIPELINES_WAIT_FOR_ROOM_H
 #define PIPELINES_WAIT_FOR_ROOM_H
@@ -8,8 +9,10 @@
 
 #include <stdbool.h>
 
-/* After a call that failed with `rc`: true when it failed for want of room and may be made again; waits a second
- * first, and says so the first time (*told, which starts as false). False too once the program is asked to stop. */
+/* Decides what to do after a call that failed with `rc`. If it failed because the disk is full,
+ * waits a second and returns true: the caller repeats the call. The first time it says so in the
+ * log (*told, false at the start). Returns false for other failures, and when the program is asked
+ * to stop. */
 bool wait_for_room(enum error_code rc, const struct error *err, bool *told);
 
 #endif

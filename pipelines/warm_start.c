@@ -13,12 +13,13 @@
 
 struct warm_start {
     struct model_source source;
-    char place[SETTING_PATH_SIZE]; /* as it was written */
+    char place[SETTING_PATH_SIZE]; /* the path as the user wrote it */
 };
 
 /* --- where it is --- */
 
-/* An id may not have what a path needs, so nothing is asked of the store for a path. */
+/* Finds out whether `text` is a run of this folder. An id cannot have the characters of a path, so
+ * the store is not asked about a path. */
 static enum error_code is_run_here(const char *text, const char *run_folder, bool *is_here,
                                    struct error *err)
 {
@@ -34,7 +35,7 @@ static enum error_code is_run_here(const char *text, const char *run_folder, boo
     if (folder)
         run_folder_close(folder);
     memory_free(folder);
-    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc; /* a folder that is yet to be made */
+    return rc == ERROR_NOT_FOUND ? ERROR_NONE : rc; /* a folder that does not exist yet */
 }
 
 static enum error_code find_path(const char *text, const char *pipeline_file,
@@ -121,8 +122,8 @@ static enum error_code check_dataset(const struct warm_start *warm,
     return rc;
 }
 
-/* A model of before train-step.inner has ReLU alone between the matrices of gin. Without a norm its
- * tensors are the same. */
+/* Checks train-step.inner. A model from before that setting has only ReLU between the matrices of
+ * gin. Without a norm its tensors are the same. */
 static enum error_code check_inner(const struct warm_start *warm,
                                    const struct pipeline_settings *settings, struct error *err)
 {
@@ -137,7 +138,8 @@ static enum error_code check_inner(const struct warm_start *warm,
         warm->source.run_id);
 }
 
-/* The dataset is of the model's kind, so that its tensors are those that the settings make of the model's own graph. */
+/* Checks the model. The dataset is already known to match the model's, so the settings must give
+ * the tensors of the model. */
 static enum error_code check_model(const struct warm_start *warm,
                                    const struct pipeline_settings *settings, struct error *err)
 {

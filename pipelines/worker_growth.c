@@ -36,7 +36,7 @@ static void hold(struct worker_growth *growth)
     enter(growth, GROWTH_HOLDING);
 }
 
-/* For a trial that showed that the number was right. */
+/* Doubles the hold, after a trial that confirmed the number. */
 static void hold_longer(struct worker_growth *growth)
 {
     hold(growth);
@@ -64,7 +64,7 @@ static void try_fewer(struct worker_growth *growth)
     enter(growth, GROWTH_TRYING_FEWER);
 }
 
-/* What it was tried with is the state of things now. */
+/* Keeps the number of workers of the trial. */
 static void accept(struct worker_growth *growth)
 {
     growth->before = growth->during;

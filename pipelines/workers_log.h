@@ -1,5 +1,6 @@
 /*
- * workers_log - what a driver decided about the number of its workers, for people: lines of logs/workers.log and of stderr.
+ * workers_log - records the driver's decisions about the number of its workers for people, in
+ * logs/workers.log and on stderr.
  */
 #ifndef PIPELINES_WORKERS_LOG_H
 #define PIPELINES_WORKERS_LOG_H
@@ -8,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* A run is no worse for a disk that refuses the line. `quiet`: not to stderr. */
+/* Writes the line. `quiet`: not to stderr. A failure to write to the disk does not fail the run. */
 void workers_log_tell(const struct run_folder *folder, bool quiet, const char *text);
 
 #endif

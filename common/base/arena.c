@@ -18,7 +18,7 @@ enum {
     COMMIT_BYTES = 1 << 21,
     GUARD_BYTES = ARENA_IS_GUARDED ? 64 : 0,
     COUNTING_BYTES = 1 << 26,
-    ADDRESS_SHARE = 32, /* a first range takes so small a share of limited addresses */
+    ADDRESS_SHARE = 32, /* the share of limited addresses that a first range takes */
 };
 
 static size_t budget;
@@ -43,7 +43,8 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Addresses cost nothing until they have memory, but `ulimit -v` may limit them. */
+/* Returns the size of a first range. Addresses cost nothing until they are committed, but `ulimit
+ * -v` may limit them. */
 static size_t first_range_bytes(const struct arena *arena)
 {
     const size_t machine = (size_t)host_memory_bytes();
@@ -55,14 +56,15 @@ static size_t first_range_bytes(const struct arena *arena)
     return larger(smaller(ARENA_IS_GUARDED ? 2 * wanted : wanted, share), arena->largest);
 }
 
-/* A range larger than the machine's memory is refused here, before the kernel kills a process. */
+/* Returns whether a range is larger than the machine's memory. It is refused here, before the
+ * kernel kills a process. */
 static bool is_too_much(const struct arena *arena, size_t bytes)
 {
     const size_t machine = (size_t)host_memory_bytes();
     return !arena->limit && !arena->counts && bytes > machine - smaller(arena->used, machine);
 }
 
-/* Reserves a range that has room for `bytes`. The range before it stays as it is. */
+/* Reserves a range that has room for `bytes`. The previous range stays unchanged. */
 static bool add_range(struct arena *arena, size_t bytes)
 {
     const struct arena_range older = {arena->base, arena->reserved, arena->committed,
@@ -94,8 +96,8 @@ static bool add_range(struct arena *arena, size_t bytes)
     return true;
 }
 
-/* Gives memory to the range up to `end`, and an eighth more than was asked for, so that units of
- * slowly growing sizes do not ask again each time. */
+/* Commits memory of the range up to `end`, and an eighth more, so that units of slowly growing
+ * sizes do not commit again each time. */
 static bool commit(struct arena *arena, size_t end)
 {
     if (end <= arena->committed)
@@ -108,7 +110,7 @@ static bool commit(struct arena *arena, size_t end)
     return true;
 }
 
-/* Returns the next `bytes` of the range, or of another one; NULL: there is no memory. */
+/* Returns the next `bytes` of the range, or of a new one; NULL: there is no memory. */
 static void *take(struct arena *arena, size_t bytes)
 {
     if ((!arena->base || bytes + GUARD_BYTES > arena->reserved - arena->at) &&
@@ -121,7 +123,7 @@ static void *take(struct arena *arena, size_t bytes)
     return taken;
 }
 
-/* Gives back all ranges. */
+/* Releases all ranges. */
 static void drop_ranges(struct arena *arena)
 {
     while (arena->base) {
@@ -186,7 +188,8 @@ enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count, s
     return ERROR_NONE;
 }
 
-/* Several ranges become one at the next request, since a unit of this size may come again. */
+/* Resets the arena. Several ranges become one at the next request, since a unit of this size may
+ * come again. */
 void arena_reset(struct arena *arena)
 {
     if (arena->has_older && !arena->counts)

@@ -1,23 +1,23 @@
 /*
  * arena - memory for one work unit: many small requests, one release.
  *
- * An arena reserves a range of addresses at the first request and gives it memory from its start as
- * requests need it. A reset keeps that memory, so once the largest unit was seen nothing is
+ * An arena reserves a range of addresses at the first request, and commits memory from its start as
+ * requests need it. A reset keeps that memory. So once the largest unit was processed, nothing is
  * allocated and no page is touched for the first time, however the sizes of the requests vary from
- * unit to unit. What an arena hands out is 64-byte aligned and is NOT zeroed.
+ * unit to unit. The memory of a request is 64-byte aligned and is NOT zeroed.
  *
  * The range has the size of `limit`, or of the memory budget of the program (arena_budget_set()).
  * If the addresses of the process are limited (ulimit -v), it is a small share of them. An arena
  * that needs more reserves another range, twice as large, and nothing moves; the next reset
- * replaces the ranges by one of the size that they had together.
+ * replaces the ranges by one of their total size.
  *
- * An arena that counts answers how much memory a piece of work takes, by the same code that does
- * the work: `used` grows as ever, but what it hands out may not be read, and work that sees
- * `counts` only asks for memory. Small requests, which say how large the others are, are real: see
- * ARENA_REAL_BYTES.
+ * A counting arena measures how much memory a piece of work needs, with the code that does the
+ * work: `used` grows as usual, but the memory of a request may not be read, and work that sees
+ * `counts` only requests memory. Requests of at most ARENA_REAL_BYTES are real, because their
+ * contents determine the sizes of others.
  *
- * AddressSanitizer sees into an arena: bytes that were not handed out since the last reset, and the
- * 64 bytes behind each request, may not be touched.
+ * AddressSanitizer sees into an arena: bytes that were not requested since the last reset, and the
+ * 64 bytes after each request, may not be touched.
  */
 #ifndef COMMON_BASE_ARENA_H
 #define COMMON_BASE_ARENA_H
@@ -38,7 +38,7 @@
 #define ARENA_IS_GUARDED 0
 #endif
 
-/* The range before the present one. It stands at the start of the present one. */
+/* The previous range. This struct is at the start of the range that followed it. */
 struct arena_range {
     char *base;
     size_t reserved, committed;
@@ -48,25 +48,25 @@ struct arena_range {
 struct arena { /* {0} is an empty arena */
     char *base;
     size_t reserved;  /* bytes of addresses from base */
-    size_t committed; /* bytes of them that have memory */
-    size_t at;        /* where in the range the next request goes */
-    size_t used;      /* bytes handed out since the last reset */
-    size_t largest;   /* bytes of the first range where more were needed than it had; 0: not yet */
-    size_t limit;     /* refuse to grow past this many bytes; 0: all that the machine has */
-    bool has_older;   /* whether the range begins with a struct arena_range */
-    bool counts;      /* set before the first request; then there is no limit */
+    size_t committed; /* bytes of them that are committed */
+    size_t at;        /* offset of the next request in the range */
+    size_t used;      /* bytes requested since the last reset */
+    size_t largest;   /* size that the first range should have had; 0: it was large enough */
+    size_t limit;     /* requests beyond this many bytes fail; 0: limited by the machine */
+    bool has_older;   /* the range begins with a struct arena_range */
+    bool counts;      /* set before the first request; a counting arena has no limit */
 };
 
-/* Sets the memory budget of this program. An arena without a limit reserves so many addresses
- * first; 0: as many as the machine has memory. Not for a program that already has arenas in several
- * threads. */
+/* Sets the memory budget of this program: the addresses that an arena without a limit reserves
+ * first; 0 means as many as the machine has memory. A program must not call it once arenas exist in
+ * several threads. */
 void arena_budget_set(size_t bytes);
 
-/* Of an arena that counts, requests of at most this many bytes may be written and read. */
+/* In a counting arena, requests of at most this many bytes may be written and read. */
 enum { ARENA_REAL_BYTES = 1 << 16 };
 
-/* `count` elements in the arena, valid until arena_reset() or arena_release().
- * `out` is the address of any object pointer. Fails: ERROR_NO_MEMORY naming `what`. */
+/* Requests `count` elements, valid until arena_reset() or arena_release(). `out` is the address of
+ * any object pointer. Fails: ERROR_NO_MEMORY naming `what`. */
 #define arena_new(arena, out, count, what, err)                                                    \
     arena_new_bytes(arena, (void **)(out), count, sizeof **(out), what, err)
 MUST_CHECK enum error_code arena_new_bytes(struct arena *arena, void **out, size_t count,

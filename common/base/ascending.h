@@ -1,12 +1,12 @@
 /*
- * ascending - looking things up in sorted arrays.
+ * ascending - lookups in sorted arrays.
  */
 #ifndef COMMON_BASE_ASCENDING_H
 #define COMMON_BASE_ASCENDING_H
 
 #include <stdint.h>
 
-/* How many of the ascending numbers value [count] are below `end`: a prefix, found by bisection. */
+/* Returns how many numbers of the ascending value [count] are below `end`, by bisection. */
 static inline uint64_t ascending_below(const uint32_t *value, uint64_t count, uint64_t end)
 {
     uint64_t low = 0, high = count;

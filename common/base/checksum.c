@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#define XXH_STATIC_LINKING_ONLY /* the size of a state */
-/* The library's instructions are those of any x86-64, but for the functions of this header. It is there when
- * they are. */
+#define XXH_STATIC_LINKING_ONLY /* makes the size of a state public */
+/* The library's own code is compiled for any x86-64. This header has functions for newer
+ * processors; it is used if it exists. */
 #if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
 #include <xxh_x86dispatch.h>
 #else
@@ -40,7 +40,7 @@ struct checksum checksum_seeded(const void *data, size_t size, uint64_t seed)
     return canonical(XXH3_128bits_withSeed(data, size, seed));
 }
 
-/* The state has room to spare: the library that runs may be newer than the header. */
+/* The state has room to spare, because the library at run time may be newer than the header. */
 struct checksum checksum_of_parts(const struct checksum_part *part, size_t count)
 {
     union {
@@ -145,7 +145,8 @@ void checksum_stream_free(struct checksum_stream *stream)
     memory_free(stream);
 }
 
-/* From where `fd` stands to its end, which is `status->st_size` for the progress alone. */
+/* Reads from the current position of `fd` to the end. The size in `status` is used for progress
+ * only. */
 static enum error_code sum_rest(int fd, const char *path, const struct stat *status,
                                 struct checksum *out, uint64_t *bytes, struct error *err)
 {

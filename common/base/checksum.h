@@ -1,7 +1,7 @@
 /*
  * checksum - XXH3, the hash of every record.
  *
- * Finds damage and tells equal from different; it is not a defence against a forger.
+ * It detects damage and tells equal from different contents; it does not protect against forgery.
  */
 #ifndef COMMON_BASE_CHECKSUM_H
 #define COMMON_BASE_CHECKSUM_H
@@ -20,9 +20,11 @@ struct checksum {
 enum { CHECKSUM_TEXT_SIZE = 33 };
 
 struct checksum checksum_of(const void *data, size_t size);
-/* Another one for each seed, at the same speed: equal bytes in two places have two hashes. */
+/* Returns another checksum for each seed, at the same speed, so that equal bytes in two places have
+ * different hashes. */
 struct checksum checksum_seeded(const void *data, size_t size, uint64_t seed);
-/* As checksum_of(), of several pieces of memory as if they lay one behind the other. No allocation. */
+/* Does the same as checksum_of() for several pieces of memory as if they were one. Allocates
+ * nothing. */
 struct checksum_part {
     const void *data;
     size_t size;
@@ -30,16 +32,16 @@ struct checksum_part {
 struct checksum checksum_of_parts(const struct checksum_part *part, size_t count);
 uint64_t checksum_64(const void *data, size_t size);
 bool checksum_equal(const struct checksum *a, const struct checksum *b);
-/* 32 lower-case hexadecimal digits and a NUL. */
+/* Writes 32 lower-case hexadecimal digits and a NUL. */
 void checksum_text(const struct checksum *sum, char text[CHECKSUM_TEXT_SIZE]);
-/* False when `text` is not 32 hexadecimal digits. */
+/* Parses a checksum. Returns false when `text` is not 32 hexadecimal digits. */
 bool checksum_parse(const char *text, struct checksum *out);
 
-/* ERROR_CORRUPT with both as text: "expected hash ..., found ...". */
+/* Returns ERROR_CORRUPT with both as text: "expected hash ..., found ...". */
 enum error_code checksum_mismatch(const struct checksum *expected, const struct checksum *found,
                                   struct error *err);
 
-/* A checksum taken piece by piece. */
+/* A checksum that is computed piece by piece. */
 struct checksum_stream; /* owned; free with checksum_stream_free() */
 MUST_CHECK enum error_code checksum_stream_new(struct checksum_stream **out, struct error *err);
 void checksum_stream_reset(struct checksum_stream *stream);
@@ -47,10 +49,11 @@ void checksum_stream_add(struct checksum_stream *stream, const void *data, size_
 struct checksum checksum_stream_sum(const struct checksum_stream *stream);
 void checksum_stream_free(struct checksum_stream *stream);
 
-/* The checksum of a whole file. Fails: ERROR_NOT_FOUND, ERROR_IO. */
+/* Computes the checksum of a whole file. Fails: ERROR_NOT_FOUND, ERROR_IO. */
 MUST_CHECK enum error_code checksum_of_file(const char *path, struct checksum *out,
                                             uint64_t *size_bytes, struct error *err);
-/* The same of its last `bytes`, or of all of it when it is shorter. *size_bytes is the size of the file. */
+/* Computes the checksum of the last `bytes` of a file, or of all of it if it is shorter.
+ * *size_bytes is the size of the file. */
 MUST_CHECK enum error_code checksum_of_file_end(const char *path, uint64_t bytes,
                                                 struct checksum *out, uint64_t *size_bytes,
                                                 struct error *err);

@@ -34,5 +34,6 @@ double clock_wall_seconds(void)
 void clock_sleep_ms(int64_t ms)
 {
     struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    (void)nanosleep(&pause, NULL); /* a signal may cut it short; callers look at their condition */
+    /* a signal may end it early; callers check their condition anyway */
+    (void)nanosleep(&pause, NULL);
 }

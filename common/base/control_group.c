@@ -8,12 +8,12 @@ enum { LINE_SIZE = 8192 };
 
 /* A line of mountinfo about control groups. */
 struct mount {
-    char top[CONTROL_GROUP_PATH_SIZE];   /* the group that the mount shows at its top */
-    char point[CONTROL_GROUP_PATH_SIZE]; /* where that is */
+    char top[CONTROL_GROUP_PATH_SIZE];   /* the group at the top of the mount */
+    char point[CONTROL_GROUP_PATH_SIZE]; /* mount point */
     bool is_version_2;
 };
 
-/* Whether `word` is one of the words of `list`, which commas separate. */
+/* Returns whether `word` is one of the words of `list`, which are separated by commas. */
 static bool has_word(const char *list, const char *word)
 {
     const size_t size = strlen(word);
@@ -28,7 +28,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* "35 31 0:32 /top /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory" */
+/* Parses "35 31 0:32 /top /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory". */
 static bool parse_mount(const char *line, const char *controller, struct mount *out)
 {
     char type[32], options[256];
@@ -67,7 +67,7 @@ static bool find_group(const char *root, const char *controller, bool is_version
 }
 
 /* Returns the group as a path below the mount. A group that the mount does not show ("/../other")
- * becomes "": the top of the mount is the nearest group that can be seen. */
+ * becomes "": the top of the mount is the nearest visible group. */
 static const char *below_mount(const struct mount *mount, const char *group)
 {
     const size_t size = strcmp(mount->top, "/") == 0 ? 0 : strlen(mount->top);

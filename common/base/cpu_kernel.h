@@ -1,5 +1,6 @@
 /*
- * cpu_kernel - one loop, compiled for each level of cpu_level.h, picked by a table when it is called.
+ * cpu_kernel - compiles one loop for each level of cpu_level.h, and chooses the form by a table at
+ * each call.
  *
  *   CPU_KERNEL(add_rows, (float *restrict y, const float *restrict x, size_t count), (y, x, count))
  *   {
@@ -7,22 +8,25 @@
  *           y[i] += x[i];
  *   }
  *
- * is `static void add_rows(float *restrict y, const float *restrict x, size_t count)`. CPU_KERNEL_OF() is for functions
- * that return something. A call costs a load and an indirect jump, so a kernel is a range of rows, not an element.
+ * defines `static void add_rows(float *restrict y, const float *restrict x, size_t count)`.
+ * CPU_KERNEL_OF() is for functions that return something. A call costs a load and an indirect jump,
+ * so a kernel should process a range of rows, not an element.
  *
- * Only for loops whose operations are the same for each element whatever the vector width: no sum is reordered, and
- * -ffp-contract=off holds everywhere, so a multiply-add is fused only where the code says so. Then all forms give the
- * same bits and the choice is about time alone. What a kernel calls is CPU_INLINE, or stays plain code.
+ * It is only for loops whose operations on each element do not depend on the vector width: no sum
+ * is reordered, and -ffp-contract=off is set everywhere, so a multiply-add is fused only where the
+ * code says so. Then all forms give the same bits, and the choice only affects time. A function
+ * that a kernel calls is CPU_INLINE, or remains plain code.
  */
 #ifndef COMMON_BASE_CPU_KERNEL_H
 #define COMMON_BASE_CPU_KERNEL_H
 
 #include "common/base/cpu_level.h"
 
-/* For the small loops that kernels are made of: they take on the instruction set of the caller. */
+/* Marks the small functions that kernels consist of: they are compiled for the instruction set of
+ * the caller. */
 #define CPU_INLINE static inline __attribute__((always_inline))
 
-/* Parameters and arguments come in their parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
+/* Parameters and arguments already have parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #if CPU_LEVEL_X86
 #define CPU_KERNEL_OF(type, name, parameters, arguments)                                           \
     CPU_INLINE type name##_body parameters;                                                        \

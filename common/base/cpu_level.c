@@ -12,7 +12,8 @@ static const char *const names[CPU_LEVEL_COUNT] = {"plain", "avx2", "avx512", "b
 atomic_int cpu_level_chosen = -1;
 
 #if CPU_LEVEL_X86
-/* No compiler's __builtin_cpu_supports() knows it in both of ours; whoever has AVX2 saves its registers. */
+/* Asks CPUID, because __builtin_cpu_supports() does not know F16C in both of our compilers. A
+ * system that supports AVX2 saves the registers that F16C uses. */
 static bool has_f16c(void)
 {
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -20,7 +21,8 @@ static bool has_f16c(void)
 }
 #endif
 
-/* __builtin_cpu_supports() asks the system too: registers that it does not save are of no use. */
+/* Uses __builtin_cpu_supports(), which asks the system too: registers that the system does not save
+ * cannot be used. */
 enum cpu_level cpu_level_of_host(void)
 {
 #if CPU_LEVEL_X86
@@ -44,7 +46,7 @@ const char *cpu_level_name(enum cpu_level level)
     return names[level];
 }
 
-/* The level that `name` names; CPU_LEVEL_COUNT: none. */
+/* Returns the level called `name`; CPU_LEVEL_COUNT: there is none. */
 static enum cpu_level level_of_name(const char *name)
 {
     int level = 0;

@@ -1,5 +1,6 @@
 /*
- * element - what the numbers of an array are. The values are stored in records: never renumber, only add.
+ * element - the types of numbers in arrays. The values are stored in records: never renumber, only
+ * add.
  */
 #ifndef COMMON_BASE_ELEMENT_H
 #define COMMON_BASE_ELEMENT_H
@@ -18,7 +19,7 @@ enum element_type {
     ELEMENT_F64 = 8,
 };
 
-/* 0 for what is none. */
+/* Returns the bytes of an element; 0 for a value that is no type. */
 static inline size_t element_size(enum element_type type)
 {
     static const unsigned char size[] = {

@@ -17,8 +17,8 @@ static size_t append(char *message, size_t size, size_t at, const char *text)
     return at;
 }
 
-/* Takes the mark out of the text that was formatted from byte `from` on, and notes where the advice
- * begins. Only a mark of the format counts: a byte of the user's data is none. */
+/* Removes the mark from the text that was formatted from byte `from` on, and notes where the advice
+ * begins. Only a mark in the format counts: the user's data may contain such a byte. */
 static void take_mark(struct error *err, size_t from, const char *format)
 {
     char *mark = strstr(format, ADVICE) ? strrchr(err->message + from, *ADVICE) : NULL;
@@ -29,7 +29,8 @@ static void take_mark(struct error *err, size_t from, const char *format)
         err->advice = (int)(mark - err->message);
 }
 
-/* Text that was put before the advice, or taken away, moves it; one that was cut off is none. */
+/* Moves the start of the advice after text was put before it or removed. Advice that was cut off
+ * counts as none. */
 static void move_advice(struct error *err, ptrdiff_t by)
 {
     const ptrdiff_t at = err->advice + by;

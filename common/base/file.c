@@ -21,7 +21,7 @@ static enum error_code code_of_errno(void)
     return errno == ENOENT || errno == ENOTDIR ? ERROR_NOT_FOUND : ERROR_IO;
 }
 
-/* stat(2); a handle that NFS calls stale is looked up anew. */
+/* Calls stat(2); a handle that NFS calls stale is looked up again. */
 static int stat_path(const char *path, struct stat *status)
 {
     int result = stat(path, status);
@@ -30,9 +30,9 @@ static int stat_path(const char *path, struct stat *status)
     return result;
 }
 
-/* Opens a file for reading, likewise. A FIFO that took the place of a file a moment ago does not
- * block. If a file server has lent the file to somebody (a lease), it refuses a call that may not
- * wait. */
+/* Opens a file for reading, again with a second try for a stale handle. O_NONBLOCK keeps it from
+ * blocking on a FIFO that replaced the file a moment ago. If a file server has lent the file to
+ * somebody (a lease), it refuses a non-blocking call. */
 static int open_to_read(const char *path)
 {
     int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
@@ -117,7 +117,7 @@ enum error_code file_is_there(const char *path, bool *found, struct error *err)
     return rc;
 }
 
-/* One step from `out`, which has no symbolic links, to `name` in it. */
+/* Appends `name` to `out`, a path without symbolic links, and resolves it. */
 static enum error_code step_into(char out[FILE_PATH_SIZE], const char *name, size_t size,
                                  struct error *err)
 {
@@ -132,7 +132,8 @@ static enum error_code step_into(char out[FILE_PATH_SIZE], const char *name, siz
     if (rc != ERROR_NONE)
         return rc;
     char *real =
-        realpath(next, NULL); /* fails for what is not there, which stays as it is written */
+        /* it fails if nothing is there; then the path stays as it is written */
+        realpath(next, NULL);
     memcpy(out, next, sizeof next);
     const enum error_code copied = real ? file_path(out, err, "%s", real) : ERROR_NONE;
     free(real);
@@ -161,7 +162,7 @@ enum error_code file_size(const char *path, uint64_t *bytes, struct error *err)
     return ERROR_NONE;
 }
 
-/* One folder. *again: what it was to stand in was removed by someone meanwhile. */
+/* Makes one folder. *again: another process removed its parent in the meantime. */
 static enum error_code make_folder(const char *path, bool *again, struct error *err)
 {
     struct stat status;
@@ -196,7 +197,7 @@ enum error_code file_make_folders(const char *path, struct error *err)
         if (rc != ERROR_NONE && (!again || ++retries > RETRY_COUNT))
             return rc;
         if (rc != ERROR_NONE)
-            slash = partial; /* from the top */
+            slash = partial; /* again from the top */
         else if (kept == '\0')
             return ERROR_NONE;
     }
@@ -285,8 +286,8 @@ enum error_code file_remove_all(const char *path, struct error *err)
     return rc;
 }
 
-/* Reads up to `size` bytes from `offset` on (below 0: from where the file stands), fewer only at
- * the end of the file. */
+/* Reads up to `size` bytes from `offset` on, or for a negative offset from the current position. It
+ * reads fewer only at the end of the file. */
 static enum error_code read_some(int fd, int64_t offset, char *buffer, size_t size, size_t *got,
                                  const char *path, struct error *err)
 {
@@ -420,7 +421,7 @@ static enum error_code sync_folder_of(const char *path, struct error *err)
     return file_sync(folder, err);
 }
 
-/* A name that no other process makes, on whatever host. */
+/* Makes a name that no other process on any host makes. */
 static enum error_code temporary_name(const char *path, char temporary[FILE_PATH_SIZE],
                                       struct error *err)
 {

@@ -36,7 +36,7 @@ bool file_pattern_next(const char *path, const char **at, const char **item, siz
     return true;
 }
 
-struct visits { /* of a list */
+struct visits { /* state of the visits of a list */
     file_pattern_visitor visit;
     void *context;
     size_t count;

@@ -16,8 +16,8 @@
 
 static const uint64_t no_limit_from = 1ULL << 60;
 
-/* Cores that the scheduler may give us; 0 when it does not tell. A set too small for the machine's
- * cores is refused. */
+/* Returns the number of cores in the affinity mask; 0 if the scheduler does not tell. It refuses a
+ * set that is too small for the machine's cores. */
 static int cores_of_affinity(void)
 {
     for (size_t cores = CPU_SETSIZE; cores <= (size_t)CPU_SETSIZE << 8; cores *= 2) {
@@ -34,7 +34,7 @@ static int cores_of_affinity(void)
     return 0;
 }
 
-/* The file `name` in `folder`, opened, or NULL. */
+/* Opens the file `name` in `folder`; NULL on failure. */
 static FILE *open_in(const char *folder, const char *name)
 {
     char path[4096];
@@ -46,7 +46,7 @@ int host_cores_of_quota(const char *folder)
 {
     long long quota = 0, period = 0;
     FILE *both = open_in(folder, "cpu.max"); /* "150000 100000", or "max 100000" */
-    FILE *one = both ? NULL : open_in(folder, "cpu.cfs_quota_us"); /* -1: none */
+    FILE *one = both ? NULL : open_in(folder, "cpu.cfs_quota_us"); /* -1: there is no quota */
     FILE *other = both ? NULL : open_in(folder, "cpu.cfs_period_us");
     /* NOLINTNEXTLINE(cert-err34-c): what is no number is no quota */
     const bool found = both ? fscanf(both, "%lld %lld", &quota, &period) == 2
@@ -104,7 +104,8 @@ void host_processor_name(char *text, size_t size)
         (void)fclose(file);
 }
 
-/* The number that a file starts with; 0 when that is none ("max"), or negative. Closes the file. */
+/* Reads the number at the start of a file; 0 if there is no number ("max") or a negative one.
+ * Closes the file. */
 static uint64_t number_of(FILE *file)
 {
     long long value = 0;
@@ -119,7 +120,7 @@ static uint64_t less(uint64_t bytes, uint64_t limit)
     return limit && limit < bytes ? limit : bytes;
 }
 
-/* The number in a file of the group; 0: there is none. */
+/* Reads the number in a file of the group; 0: there is none. */
 static uint64_t number_in(const char *folder, const char *name)
 {
     FILE *file = open_in(folder, name);
@@ -141,7 +142,7 @@ static void take_limit(void *context, const char *folder, int depth)
     *bytes = less(*bytes, host_memory_of_limit(folder));
 }
 
-/* The soft limit; 0: none. */
+/* Returns the soft limit; 0: none. */
 static uint64_t limit_of(int resource)
 {
     struct rlimit limit;
@@ -195,7 +196,7 @@ void host_address_note(char text[HOST_NOTE_SIZE])
                        limit >> 20);
 }
 
-/* The number behind the word `oom_kill` that starts a line. */
+/* Finds the number after the word `oom_kill` at the start of a line. */
 static bool oom_kills_in(const char *path, uint64_t *count)
 {
     unsigned long long value = 0;
@@ -227,9 +228,9 @@ static void take_kills(void *context, const char *folder, int depth)
     }
 }
 
-/* The counter of our own group counts every kill of its processes, whoever's limit was the cause.
- * The counter of the machine is read only where our group has none: it also counts processes of
- * others. */
+/* The counter of our own group counts every kill of its processes, whichever limit was the cause.
+ * The counter of the machine also counts processes of others, so it is read only if our group has
+ * none. */
 bool host_oom_kills_below(const char *root, uint64_t *count)
 {
     char path[4096];
@@ -254,7 +255,8 @@ uint64_t host_random_64(void)
     do
         size = getrandom(&value, sizeof value, 0);
     while (size < 0 && errno == EINTR);
-    must(size == (ssize_t)sizeof value); /* so few bytes come whole, since Linux 3.17 */
+    /* Linux 3.17 and later never return fewer for so few bytes */
+    must(size == (ssize_t)sizeof value);
     return value;
 }
 
@@ -270,7 +272,8 @@ uint64_t host_resident_bytes(void)
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Not ru_maxrss: that remembers what the process was before it became this program. */
+/* Returns the peak of resident memory. It does not use ru_maxrss, which includes the peak of the
+ * program that this process was before exec. */
 static uint64_t peak_bytes(void)
 {
     unsigned long long kilobytes = 0;
@@ -299,7 +302,7 @@ uint64_t host_children_peak_bytes(void)
 
 struct host_usage host_usage(void)
 {
-    enum { BLOCK_BYTES = 512 }; /* the unit of the counts, whatever the file system */
+    enum { BLOCK_BYTES = 512 }; /* unit of the counts on every file system */
     struct rusage usage = {0};
     (void)getrusage(RUSAGE_SELF, &usage);
     return (struct host_usage){

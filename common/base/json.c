@@ -13,7 +13,7 @@ struct json_document {
     json_t *root;
 };
 
-/* A json_node is a json_t under a name that does not leak the library. */
+/* A json_node is a json_t under another name, so that the library stays hidden. */
 static const json_t *inside(const struct json_node *node)
 {
     return (const json_t *)(const void *)node;
@@ -80,7 +80,7 @@ const char *json_member(const struct json_node *object, size_t index,
     *value = NULL;
     if (!object || !json_is_object(inside(object)))
         return NULL;
-    /* jansson iterates over a non-const object but does not change it. */
+    /* jansson's iterators take a non-const object but do not change it. */
     json_t *members = NULL;
     const json_t *constant = inside(object);
     memcpy(&members, &constant, sizeof(void *));
@@ -156,10 +156,11 @@ void json_put_raw(struct json_writer *w, const char *text)
     w->comma = false;
 }
 
-/* Returns the bytes of the UTF-8 character that `text` begins with; 0: it begins with none. */
+/* Returns the size of the UTF-8 character at the start of `text`; 0: there is none. */
 static size_t utf8_size(const char *text)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* that is not overlong */
+    /* least code points that are not overlong */
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *byte = (const unsigned char *)text;
     const size_t size = byte[0] < 0x80   ? 1
                         : byte[0] < 0xc0 ? 0
@@ -169,7 +170,7 @@ static size_t utf8_size(const char *text)
                                          : 0;
     uint32_t code = size > 1 ? byte[0] & (0x7fU >> size) : byte[0];
     for (size_t i = 1; i < size; i++) {
-        if ((byte[i] & 0xc0) != 0x80) /* the NUL at the end is none, either */
+        if ((byte[i] & 0xc0) != 0x80) /* also stops at the NUL at the end */
             return 0;
         code = code << 6 | (byte[i] & 0x3f);
     }
@@ -250,7 +251,7 @@ void json_put_int64(struct json_writer *w, const char *key, int64_t value)
     put_text(w, number, (size_t)size);
 }
 
-/* The fewest digits that read back as the same double. */
+/* Writes the fewest digits that read back as the same double. */
 void json_put_double(struct json_writer *w, const char *key, double value)
 {
     char number[40];

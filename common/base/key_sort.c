@@ -4,7 +4,7 @@
 
 enum { RUN = 16 };
 
-/* Inlined with a known `before`, so that comparing numbers is an instruction. */
+/* It is inlined with a constant `before`, so that comparing numbers is one instruction. */
 static inline __attribute__((always_inline)) void sort_run(uint64_t *key, uint64_t count,
                                                            key_order before, const void *context)
 {
@@ -84,7 +84,7 @@ static void insert_narrow(uint32_t *key, uint64_t count)
     }
 }
 
-/* Radix exchange: all keys agree in the bits above `bit`. */
+/* Sorts by radix exchange: all keys agree in the bits above `bit`. */
 static void exchange_narrow(uint32_t *key, uint64_t count, int bit)
 {
     enum { SMALL = 32 };

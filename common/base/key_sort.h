@@ -1,9 +1,10 @@
 /*
- * key_sort - sorts 64-bit keys, in the memory that it is given.
+ * key_sort - sorts 64-bit keys, in memory that the caller provides.
  *
- * A key is mostly an id above and a place below, so that all keys differ and there is one right answer. Merge sort
- * from runs that are sorted by insertion: rows of a graph are short or hold sorted runs. qsort() would do, but is free
- * to be anything from quadratic to allocating.
+ * A key usually has an id in its high bits and a position in its low bits, so all keys differ and
+ * the order is unique. It is a merge sort from runs that are sorted by insertion: rows of a graph
+ * are short or contain sorted runs. qsort() is not used, because it may take quadratic time or
+ * allocate.
  */
 #ifndef COMMON_BASE_KEY_SORT_H
 #define COMMON_BASE_KEY_SORT_H
@@ -11,15 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether key `a` goes before key `b`. */
+/* Returns whether key `a` goes before key `b`. */
 typedef bool (*key_order)(const void *context, uint64_t a, uint64_t b);
 
-/* key [count] ascending; scratch [count] is overwritten. */
+/* Sorts key [count] in ascending order; scratch [count] is overwritten. */
 void key_sort(uint64_t *key, uint64_t *scratch, uint64_t count);
-/* The same in another order; keys that it does not tell apart stay as they stand. */
+/* Does the same in another order; keys that are equal in it keep their order. */
 void key_sort_by(uint64_t *key, uint64_t *scratch, uint64_t count, key_order before,
                  const void *context);
-/* Numbers [count] ascending, in place. */
+/* Sorts numbers [count] in ascending order, in place. */
 void key_sort_narrow(uint32_t *key, uint64_t count);
 
 #endif

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The words of lines, by log_kind, and from which level on they are written. */
+/* The words in lines, by log_kind, and the level from which on each is written. */
 static const struct {
     const char *word;
     enum log_level level;
@@ -57,7 +57,7 @@ static void write_line(enum log_kind kind, const char *format, va_list args)
     if (before_line)
         before_line();
     if (write(STDERR_FILENO, line, at) < 0)
-        return; /* there is nowhere left to say it */
+        return; /* stderr is the last resort, so a failure cannot be reported */
 }
 
 #define DEFINE_LOG(name, kind)                                                                     \
@@ -84,7 +84,7 @@ void log_failure(const struct error *err, bool with_place)
         log_error("%s", err->message);
 }
 
-/* The size of a message without the " [file.c:12]" that log_failure() puts behind it. */
+/* Returns the size of a message without the " [file.c:12]" that log_failure() appends. */
 static size_t without_place(const char *text, size_t size)
 {
     static const char end[] = ".c:";

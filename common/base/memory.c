@@ -25,8 +25,8 @@ static int allowed(void)
     return 1;
 }
 
-/* Nothing is larger than a difference of pointers can say; some allocators end the program that
- * asks for it. */
+/* Returns whether an array is larger than a difference of pointers can be; some allocators abort on
+ * such a request. */
 static int is_too_large(size_t count, size_t size)
 {
     return size && count > PTRDIFF_MAX / size;
@@ -42,7 +42,8 @@ void *memory_alloc(size_t count, size_t size)
     return p;
 }
 
-/* Names a limit of addresses, too: nothing else says why a machine with free memory gives none. */
+/* Reports a failed allocation. The message names a limit of addresses too, because it is the only
+ * hint why a machine with free memory refuses. */
 static enum error_code refused(const char *what, size_t count, size_t size, struct error *err)
 {
     char note[HOST_NOTE_SIZE];
@@ -115,7 +116,7 @@ void *memory_map(size_t bytes)
 {
     void *p = map(bytes ? bytes : 1, PROT_READ | PROT_WRITE, 0);
     if (p)
-        (void)madvise(p, bytes, MADV_HUGEPAGE); /* a hint; refused on kernels without it */
+        (void)madvise(p, bytes, MADV_HUGEPAGE); /* a hint; kernels without it refuse */
     return p;
 }
 

@@ -10,7 +10,8 @@
 
 enum { OPTION_COUNT_MAX = 48 };
 
-/* "75%": of what the machine or the container has, so that a manifest says its limit once. */
+/* Parses "75%" of the memory of the machine or container, so that a manifest states its limit
+ * once. */
 static bool share_of_memory(const char *text, uint64_t *out)
 {
     const size_t size = strlen(text);
@@ -126,11 +127,11 @@ enum error_code options_parse(const struct option_spec *specs, int argc, char **
     struct option known[OPTION_COUNT_MAX + 1] = {{0}};
     enum error_code rc = set_defaults(specs, values, known, err);
     must(rc == ERROR_NONE);
-    optind = 0; /* makes getopt forget the arguments of a call before */
+    optind = 0; /* resets the state that getopt kept from an earlier call */
     opterr = 0;
     for (bool only_rest = false; rc == ERROR_NONE && (optind ? optind : 1) < argc;) {
         const int at = optind ? optind : 1;
-        /* '+': stop at what is no option, so that options and arguments may be mixed. */
+        /* '+' stops getopt at a word that is no option, so that options and words may be mixed. */
         const int c = only_rest ? -1 : getopt_long(argc, argv, "+:", known, NULL);
         if (c == -1) {
             only_rest = only_rest || strcmp(argv[at], "--") == 0;

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-/* Values of a group take `width` bytes, those of a block `width` words. The kernels store or load up to eight
- * bytes past the group, so the last block, which has at least a word when the others are done, is left to the
- * code that works value by value. */
+/* The values of a group take `width` bytes, those of a block `width` words. The kernels store or
+ * load up to eight bytes past the group. So the last block, which provides these bytes, is left to
+ * the code that works value by value. */
 enum { GROUP = 8, BLOCK = 64 };
 
 static size_t in_whole_blocks(size_t count)
@@ -27,8 +27,8 @@ unsigned packed_integers_width(const uint32_t *value, size_t count)
     return packed_integers_width_of(all_bits_of(value, count));
 }
 
-/* Each store has the bits of the value and what is left of the byte before; the next one writes over what
- * lies behind. */
+/* Packs groups. Each store contains the bits of its value and the rest of the byte before; the next
+ * store overwrites the bytes after them. */
 static void pack_groups(const uint32_t *value, size_t count, unsigned width, uint8_t *out)
 {
     for (size_t i = 0; i < count; i += GROUP, out += width) {

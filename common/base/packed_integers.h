@@ -1,13 +1,14 @@
 /*
- * packed_integers - arrays of 32-bit numbers, each in only as many bits as the largest of them takes.
+ * packed_integers - arrays of 32-bit numbers, each stored in only as many bits as the largest of
+ * them needs.
  *
  *   bit      0           width      2 width     ...            count width   rounded up to 64
  *            | value [0] | value [1] | ...       | value [count - 1] | zeros |
  *
- * Bit b of the stream is bit b % 64 of word b / 64, the lowest first; so in memory, which is little-endian, it
- * is also bit b % 8 of byte b / 8. Eight values of any width take as many whole bytes, so that groups of eight are all
- * packed and unpacked by the same shifts, with 64-bit accesses at any byte: no group waits for the one before.
- * Sixty-four take as many whole words.
+ * Bit b of the stream is bit b % 64 of word b / 64, lowest first; memory is little-endian, so it is
+ * also bit b % 8 of byte b / 8. Eight values of any width are a whole number of bytes. So all
+ * groups of eight are packed and unpacked by the same shifts, with 64-bit accesses at any byte, and
+ * no group has to wait for the one before. Sixty-four values are a whole number of words.
  */
 #ifndef COMMON_BASE_PACKED_INTEGERS_H
 #define COMMON_BASE_PACKED_INTEGERS_H
@@ -18,7 +19,7 @@
 
 enum { PACKED_WIDTH_MAX = 32 };
 
-/* Bits that `value` takes, 0 for 0; those that the largest of an array takes. */
+/* Return the bits of `value`, 0 for 0, or those of the largest value of an array. */
 static inline unsigned packed_integers_width_of(uint32_t value)
 {
     unsigned width = 0;
@@ -28,24 +29,25 @@ static inline unsigned packed_integers_width_of(uint32_t value)
 }
 unsigned packed_integers_width(const uint32_t *value, size_t count);
 
-/* Words of `count` values; width <= PACKED_WIDTH_MAX. */
+/* Returns the words of `count` values; width <= PACKED_WIDTH_MAX. */
 static inline uint64_t packed_integers_words(uint64_t count, unsigned width)
 {
     return count / 64 * width + (count % 64 * width + 63) / 64;
 }
 
-/* Shapes: value [count], each below 2^width; out [packed_integers_words()]. */
+/* Packs values. Shapes: value [count], each below 2^width; out [packed_integers_words()]. */
 void packed_integers_pack(const uint32_t *value, size_t count, unsigned width, uint64_t *out);
-/* Shapes: packed [packed_integers_words()], of any content; out [count]. */
+/* Unpacks values. Shapes: packed [packed_integers_words()], of any content; out [count]. */
 void packed_integers_unpack(const uint64_t *packed, size_t count, unsigned width, uint32_t *out);
-/* Whether the bits of the last word that belong to no value are zero, as packing leaves them. */
+/* Returns whether the bits of the last word that belong to no value are zero, as packing leaves
+ * them. */
 bool packed_integers_end_in_zeros(const uint64_t *packed, uint64_t count, unsigned width);
 
-/* One value after the other, into an array that has room for them. */
+/* Packs one value after another into an array that has room for them. */
 struct packed_writer { /* {.out = words} */
     uint64_t *out;
     uint64_t word;   /* not yet stored */
-    unsigned filled; /* bits of it, below 64 */
+    unsigned filled; /* number of its bits that are filled, below 64 */
 };
 
 /* value < 2^width */

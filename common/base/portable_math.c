@@ -6,10 +6,12 @@
 #include <stdbool.h>
 
 static const double half_pi = 1.57079632679489661923, square_root_of_half = 0.70710678118654752440;
-/* ln 2 in two parts: the high one has 21 trailing zero bits, so that its product with an exponent is exact. */
+/* ln 2 in two parts: the high one has 21 trailing zero bits, so that its product with an exponent
+ * is exact. */
 static const double log_2_high = 6.93147180369123816490e-01, log_2_low = 1.90821492927058770002e-10;
 
-/* x = m 2^e with m around 1; ln m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...), s = (m - 1) / (m + 1), |s| < 0.172. */
+/* x = m 2^e with m around 1; ln m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...), s = (m - 1) / (m +
+ * 1), |s| < 0.172. */
 double portable_log(double x)
 {
     int exponent = 0;

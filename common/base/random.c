@@ -16,7 +16,7 @@
 struct random_stream random_stream_of(uint64_t seed, enum random_purpose purpose, uint32_t round,
                                       uint32_t hop, uint32_t slot)
 {
-    must(hop < 256 && slot < 65536); /* else two purposes would share their draws */
+    must(hop < 256 && slot < 65536); /* otherwise two purposes would share their draws */
     return (struct random_stream){
         .seed = seed, .round = round, .purpose_word = (uint32_t)purpose << 24 | hop << 16 | slot};
 }
@@ -33,11 +33,10 @@ void random_block(const struct random_stream *stream, uint64_t item, uint32_t bl
         out[i] = drawn.v[i];
 }
 
-/*
- * Philox4x32-10 on RANDOM_LANES counters side by side; the library's own is one counter at a time.
- * tests/common/base/random_test.c holds all forms together. A 32 by 32 to 64 bit product is one instruction
- * on every second lane of a vector, but compilers do not find it: so two forms say it.
- */
+/* Philox4x32-10 on RANDOM_LANES counters at once; the library's own function takes one counter at a
+ * time. tests/common/base/random_test.c compares all forms. A 32 by 32 to 64 bit product is one
+ * instruction on every second lane of a vector, but compilers do not find it, so two forms use
+ * intrinsics. */
 struct lanes {
     uint32_t word[4][RANDOM_LANES];
 };
@@ -59,7 +58,7 @@ static void philox_plain(struct lanes *lanes, uint32_t key0, uint32_t key1)
 
 #if CPU_LEVEL_X86
 
-/* Low and high halves of the products of the lanes of `x` with `factor`. */
+/* Computes low and high halves of the products of the lanes of `x` with `factor`. */
 CPU_AVX512_CODE static inline void multiply_avx512(__m512i x, uint32_t factor, __m512i *low,
                                                    __m512i *high)
 {
@@ -106,7 +105,7 @@ CPU_AVX512_CODE static inline void start_avx512(const struct random_stream *stre
     w[3] = _mm512_set1_epi32((int)stream->purpose_word);
 }
 
-/* Two blocks at a time: the turns of one fill the waits between those of the other. */
+/* Processes two blocks at a time: the instructions of one fill the latencies of the other. */
 CPU_AVX512_CODE static void items_avx512(const struct random_stream *stream,
                                          const uint32_t item[RANDOM_LANES], uint32_t block,
                                          uint32_t count, uint32_t (*out)[RANDOM_LANES])
@@ -176,7 +175,7 @@ static void philox_lanes(struct lanes *lanes, uint32_t key0, uint32_t key1)
     philox_plain(lanes, key0, key1);
 }
 
-/* The words of blocks block .. block + RANDOM_LANES - 1. */
+/* Draws the words of blocks block .. block + RANDOM_LANES - 1. */
 static void draw_lanes(const struct random_stream *stream, uint64_t item, uint32_t block,
                        struct lanes *lanes)
 {
@@ -189,7 +188,7 @@ static void draw_lanes(const struct random_stream *stream, uint64_t item, uint32
     philox_lanes(lanes, (uint32_t)stream->seed, (uint32_t)(stream->seed >> 32));
 }
 
-/* A byte of each lane: the borrow of draw - bound says that the draw is below. */
+/* Compares a byte of each lane: the borrow of draw - bound says that the draw is below. */
 CPU_KERNEL(compare_lanes, (const struct lanes *lanes, uint32_t bound, uint8_t *restrict byte),
            (lanes, bound, byte))
 {
@@ -205,7 +204,8 @@ CPU_KERNEL(compare_lanes, (const struct lanes *lanes, uint32_t bound, uint8_t *r
 
 #if CPU_LEVEL_X86
 
-/* The same from the counters on in registers: a comparison of 32 draws gives two bits to each byte. */
+/* The same in registers, from the counters on: a comparison of 32 draws gives two bits to each
+ * byte. */
 CPU_AVX512_CODE static inline void start_lanes_avx512(const struct random_stream *stream,
                                                       uint64_t item, uint32_t block, __m512i w[4])
 {
@@ -242,7 +242,7 @@ CPU_AVX512_CODE static void at_least_avx512(const struct random_stream *stream, 
     compare_registers_avx512(w, bound, bits);
 }
 
-/* Twice as many blocks, as in items_avx512(). */
+/* Processes two blocks at once, like items_avx512(). */
 CPU_AVX512_CODE static void at_least_twice_avx512(const struct random_stream *stream, uint64_t item,
                                                   uint32_t block, uint32_t bound, uint64_t bits[4])
 {
@@ -260,7 +260,7 @@ CPU_AVX512_CODE static void at_least_twice_avx512(const struct random_stream *st
 
 #endif
 
-/* The bits of at most 2 RANDOM_LANES blocks. */
+/* Computes the bits of at most 2 RANDOM_LANES blocks. */
 static void at_least(const struct random_stream *stream, uint64_t item, uint32_t block,
                      uint32_t count, uint32_t bound, uint64_t bits[4])
 {
@@ -341,7 +341,7 @@ void random_normal(const struct random_stream *stream, uint64_t item, uint32_t b
     uint32_t words[4];
     random_block(stream, item, block, words);
     for (int i = 0; i < 4; i += 2) {
-        /* (0, 1] keeps the logarithm finite. */
+        /* a number in (0, 1] keeps the logarithm finite */
         const double radius = sqrt(-2.0 * portable_log(((double)words[i] + 1.0) * 0x1p-32));
         double sine = 0.0, cosine = 0.0;
         portable_sin_cos((double)words[i + 1] * 0x1p-32, &sine, &cosine);

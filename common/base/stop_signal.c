@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Lock-free, so a handler may write it; atomic, because any thread may read it. */
+/* Lock-free, so that a handler may write it; atomic, because any thread may read it. */
 static atomic_int seen_flag;
 
 static atomic_int_least64_t seen_at_ms;
 
-/* Async-signal-safe, as clock_gettime() is. */
+/* It may be called in a handler, because clock_gettime() is async-signal-safe. */
 static int64_t now_ms(void)
 {
     struct timespec now = {0};
@@ -27,7 +27,8 @@ static void handle(int number)
     stop_signal_set(true);
 }
 
-/* By system calls alone: it may run before libc's functions are wrapped by a sanitizer that is not ready. */
+/* Uses system calls only, because it may run before a sanitizer's wrappers of libc functions are
+ * ready. */
 static void change_mask(int how)
 {
     const uint64_t both = 1ULL << (SIGTERM - 1) | 1ULL << (SIGINT - 1);
@@ -39,10 +40,10 @@ void stop_signal_hold(void)
     change_mask(SIG_BLOCK);
     if (stop_signal_seen())
         (void)kill(getpid(),
-                   SIGTERM); /* the flag would be lost in an exec; what is pending is not */
+                   SIGTERM); /* a set flag would be lost in an exec, but a pending signal is not */
 }
 
-/* OpenBLAS raises SIGINT when it gets no thread: that is no request. */
+/* Ignores SIGINT that OpenBLAS raises when it cannot start a thread; that is no request to stop. */
 static void drop_own_interrupt(void)
 {
     const struct timespec at_once = {0};
@@ -58,7 +59,8 @@ static void drop_own_interrupt(void)
 void stop_signal_install(void)
 {
     struct sigaction action = {0};
-    action.sa_handler = handle; /* without SA_RESTART: blocking calls return and the loop looks */
+    /* without SA_RESTART, so that blocking calls return and the loop checks the flag */
+    action.sa_handler = handle;
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGINT, &action, NULL);
@@ -78,7 +80,7 @@ bool stop_signal_is_pressing(void)
     return stop_signal_seen() && now_ms() - atomic_load(&seen_at_ms) > STOP_PATIENCE_MS;
 }
 
-/* The first request counts. */
+/* The time of the first signal counts. */
 void stop_signal_set(bool seen)
 {
     if (seen && !stop_signal_seen())

@@ -115,7 +115,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein's distance, one row at a time. */
+/* Computes Levenshtein's distance, one row at a time. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t row[NAME_SIZE_MAX + 1];
@@ -235,7 +235,8 @@ size_t text_put_number(char *out, uint64_t value)
     return sizeof digits - at;
 }
 
-/* The shortest text of `value` that reads back as it, where that is shorter than `size`; else false. */
+/* Writes the shortest text that reads back as `value`. Returns false if it is not shorter than
+ * `size`. */
 static bool shortest(double value, size_t size, char out[32])
 {
     for (int digits = 1; digits <= 17; digits++) {
@@ -246,11 +247,13 @@ static bool shortest(double value, size_t size, char out[32])
     return false;
 }
 
-/* Characters of the decimal fraction that `text` begins with, behind `before`; 0: it begins with none. */
+/* Returns the length of the decimal fraction at the start of `text`, after the character `before`;
+ * 0: there is none. */
 static size_t fraction_size(char before, const char *text)
 {
     char *end = NULL;
-    if (!strchr(" ,:=[>", before) || *text < '0' || *text > '9') /* NUL: the text begins here */
+    /* NUL: this is the start of the text */
+    if (!strchr(" ,:=[>", before) || *text < '0' || *text > '9')
         return 0;
     (void)strtod(text, &end);
     const size_t size = (size_t)(end - text);

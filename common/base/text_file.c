@@ -32,6 +32,6 @@ enum error_code text_file_write(const char *path, text_writer write, void *conte
     if (rc == ERROR_NONE)
         rc = file_rename(temporary, path, err);
     if (rc != ERROR_NONE)
-        (void)unlink(temporary); /* the failure before is what matters */
+        (void)unlink(temporary); /* the earlier failure is the one to report */
     return rc;
 }

@@ -11,12 +11,12 @@ enum { HELD_BYTES_MAX = 1 << 28 };
 struct xml_stream {
     XML_Parser parser;
     struct xml_visitor visitor;
-    struct error *err; /* of the call at hand */
+    struct error *err; /* of the current call */
     enum error_code rc;
     int depth;
     size_t size;       /* of `text` */
-    uint64_t seen;     /* elements and pieces of text */
-    size_t unfinished; /* bytes since the parser saw any of them */
+    uint64_t seen;     /* number of elements and pieces of text so far */
+    size_t unfinished; /* bytes since the parser last reported one */
     uint8_t *held;     /* bytes that the parser gets later */
     size_t held_size, held_capacity;
     bool is_cut;
@@ -142,9 +142,9 @@ static enum error_code parse(struct xml_stream *stream, const void *bytes, size_
                      XML_ErrorString(XML_GetErrorCode(stream->parser)));
 }
 
-/* expat reads a tag that has not ended from its start again with each piece of it, which takes time
- * that grows with the square of its size. After a piece in which nothing ended, the parser
- * therefore gets no bytes until as many are waiting as it already has of the tag. */
+/* Feeds the parser. expat reads an unfinished tag from its start again with each piece, which takes
+ * time that grows with the square of its size. So after a piece in which nothing ended, the parser
+ * gets no bytes until as many are waiting as it already has of the tag. */
 enum error_code xml_stream_feed(struct xml_stream *stream, const void *bytes, size_t size,
                                 bool is_last, struct error *err)
 {

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <yaml.h>
 
-/* A list or map that is not closed yet. */
+/* A list or map that is still open. */
 struct level {
-    struct yaml_node *node, *last; /* last: of its children */
-    char *key;                     /* of the child to come; owned */
+    struct yaml_node *node, *last; /* last: the last of its children */
+    char *key;                     /* key of the next child; owned */
     int key_line;
 };
 
@@ -19,7 +19,7 @@ struct reader {
     const char *name;
     struct yaml_node *root;
     struct level open[YAML_DEPTH_MAX];
-    int depth; /* levels open */
+    int depth; /* number of open levels */
     int node_count;
 };
 
@@ -61,7 +61,7 @@ static enum error_code copy_text(char **out, const char *text, struct error *err
     return rc;
 }
 
-/* The key of the next child of the open map. */
+/* Takes the key of the next child of the open map. */
 static enum error_code take_key(struct reader *r, const yaml_event_t *event, const char *text,
                                 struct error *err)
 {
@@ -75,7 +75,8 @@ static enum error_code take_key(struct reader *r, const yaml_event_t *event, con
     return copy_text(&top->key, text, err);
 }
 
-/* Puts a node where the parser stands. `text`, which is NULL but for a scalar, is the node's when this succeeds. */
+/* Adds a node at the current position. On success the node owns `text`, which is NULL unless it is
+ * a scalar. */
 static enum error_code add_node(struct reader *r, const yaml_event_t *event, enum yaml_kind kind,
                                 const char *text, struct yaml_node **out, struct error *err)
 {
@@ -169,7 +170,7 @@ static enum error_code on_event(struct reader *r, const yaml_event_t *event, str
     return ERROR_NONE;
 }
 
-/* Does that line (from 0) begin with blanks and a tab? */
+/* Returns whether the line (from 0) begins with blanks and a tab. */
 static bool is_indented_by_tab(const char *text, size_t size, size_t line)
 {
     const char *end = text + size;

@@ -1,4 +1,5 @@
-/* Read and written in pieces: the text of 100 million nodes is some 300 MB, the array itself 400 MB. */
+/* The file is read and written in pieces, because the text of 100 million nodes has some 300 MB and
+ * the array itself 400 MB. */
 #include "common/formats/assignment_file.h"
 
 #include "common/base/file.h"
@@ -18,9 +19,9 @@ struct reading {
     uint32_t part_count;
     uint32_t *part;
     uint32_t node_count;
-    uint64_t line; /* lines taken so far */
+    uint64_t line; /* number of complete lines so far */
     char text[LINE_SIZE];
-    size_t size; /* of the line so far; LINE_SIZE: too long to be a number */
+    size_t size; /* of the current line; LINE_SIZE: too long to be a number */
 };
 
 static enum error_code take_line(struct reading *r, struct error *err)
@@ -96,7 +97,7 @@ enum error_code assignment_file_read(const char *path, uint32_t part_count, uint
         return error_set_errno(err, ERROR_IO, "%s", path);
     }
     rc = read_lines(&reading, file, err);
-    (void)fclose(file); /* only read from */
+    (void)fclose(file); /* it was only read, so a failed close loses nothing */
     return rc;
 }
 

@@ -19,7 +19,7 @@ enum { PACKED_SIZE = 1 << 16, GZIP_WINDOW = 15 + 16 };
 
 enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD };
 
-/* Where in a packed file the reader stands. */
+/* The position of the reader in a compressed file. */
 enum member_state { MEMBER_NONE, MEMBER_BODY };
 
 struct byte_source {
@@ -27,20 +27,20 @@ struct byte_source {
     int fd; /* -1: memory */
     const uint8_t *memory;
     size_t memory_left;
-    uint64_t size; /* of the file; 0: not known */
+    uint64_t size; /* of the file; 0: unknown */
     enum packing packing;
     bool is_quiet;
-    bool at_end; /* of the packed bytes */
+    bool at_end; /* end of the compressed bytes */
     enum member_state state;
-    z_stream
-        inflater; /* its next_in and avail_in are what is unread of `packed`, whatever the packing */
+    /* its next_in and avail_in are the unread bytes of `packed`, for every compression */
+    z_stream inflater;
     bool inflater_ready;
-    struct zstd_unpacker *zstd; /* owned; NULL: not of this packing */
-    uint64_t packed_end;        /* offset in the file behind what is in `packed` */
+    struct zstd_unpacker *zstd; /* owned; NULL: not compressed by zstd */
+    uint64_t packed_end;        /* offset in the file after the bytes in `packed` */
     uint8_t packed[PACKED_SIZE];
 };
 
-/* Up to `size` bytes of the file as they are. */
+/* Reads up to `size` bytes of the file unchanged. */
 static enum error_code read_raw(struct byte_source *source, void *out, size_t size, size_t *got,
                                 struct error *err)
 {
@@ -86,7 +86,8 @@ static enum packing packing_of(const uint8_t *data, size_t size)
     return size >= ZSTD_MAGIC_SIZE && zstd_unpacker_is_magic(data) ? PACKING_ZSTD : PACKING_NONE;
 }
 
-/* Reads the first bytes, to learn what the file is. They stay in `packed` as the unpacker's input. */
+/* Reads the first bytes to learn the kind of the file. They stay in `packed` as the input of the
+ * decompressor. */
 static enum error_code look_at_magic(struct byte_source *source, struct error *err)
 {
     static const struct {
@@ -210,7 +211,7 @@ void byte_source_keep_quiet(struct byte_source *source)
     source->is_quiet = true;
 }
 
-/* Offset in the file of the next packed byte. */
+/* Returns the offset in the file of the next compressed byte. */
 static uint64_t packed_offset(const struct byte_source *source)
 {
     return source->packed_end - source->inflater.avail_in;
@@ -231,10 +232,10 @@ static enum error_code refill(struct byte_source *source, struct error *err)
     return ERROR_NONE;
 }
 
-/* Between two members: the end of the file, or another member. */
+/* Handles the position between two members: the end of the file, or another member. */
 static enum error_code begin_member(struct byte_source *source, struct error *err)
 {
-    if (source->packing == PACKING_ZSTD) { /* which looks for itself */
+    if (source->packing == PACKING_ZSTD) { /* which checks the magic itself */
         source->state = MEMBER_BODY;
         return ERROR_NONE;
     }
@@ -322,7 +323,8 @@ enum error_code byte_source_read(struct byte_source *source, void *out, size_t s
                                  struct error *err)
 {
     *got = 0;
-    if (stop_signal_seen()) /* every large text comes through here, piece by piece */
+    /* every large text is read here, piece by piece, so a stop is noticed soon */
+    if (stop_signal_seen())
         return error_set(err, ERROR_UNAVAILABLE, "asked to stop");
     if (source->packing != PACKING_NONE)
         return read_packed(source, out, size, got, err);

@@ -290,7 +290,7 @@ void column_encoding_print(const struct column_encoding *encoding, struct json_w
 
 struct text_fields {
     const char *line, *end;
-    const char *at; /* what is left of the line; NULL: nothing */
+    const char *at; /* the rest of the line; NULL: nothing */
 };
 
 static bool next_field(struct text_fields *fields, struct field *out)

@@ -8,13 +8,14 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Whether it is read as it is written: behind blanks, or as a comment at the beginning of a line, it would not be. */
+/* Returns whether it is read back without quotes. Blanks at its ends would be lost, and at the
+ * beginning of a line it could be taken for a comment. */
 static bool is_plain(const char *text, size_t size)
 {
     if (size && (is_blank(text[0]) || is_blank(text[size - 1]) || text[0] == '#' || text[0] == '%'))
         return false;
     for (size_t i = 0; i < size; i++)
-        if (strchr(",\"\t\n\r", text[i])) /* text has no NUL */
+        if (strchr(",\"\t\n\r", text[i])) /* strchr() would find the NUL, but text has none */
             return false;
     return true;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A text that is being read, and what was found in it so far. */
+/* A text that is being parsed, and the values found so far. */
 struct reading {
     const char *at, *end;
     int year, month, day, day_of_year; /* 0: not given */
@@ -14,7 +14,7 @@ struct reading {
     int32_t nanoseconds;
 };
 
-/* Reads `least` to `most` digits that make a number of `low` to `high`. */
+/* Reads `least` to `most` digits that form a number from `low` to `high`. */
 static bool digits(struct reading *r, int least, int most, int low, int high, int *out)
 {
     int value = 0, count = 0;
@@ -40,7 +40,7 @@ static bool blanks(struct reading *r)
     return r->at > from;
 }
 
-/* Reads one of `names` in full, or else its first three letters; *out is its number from 1. */
+/* Reads one of `names` in full, or its first three letters; *out is its number from 1. */
 static bool name(struct reading *r, const char *const *names, int *out)
 {
     for (int i = 0; names[i]; i++) {
@@ -125,7 +125,7 @@ static bool short_year(struct reading *r)
     return true;
 }
 
-/* The longer form of a conversion that stands for several, or NULL. */
+/* Returns the longer form of a conversion that stands for several, or NULL. */
 static const char *expansion(char conversion)
 {
     switch (conversion) {
@@ -216,7 +216,7 @@ static int days_of(int month, int year)
     return days[month - 1] + (month == 2 && is_leap(year) ? 1 : 0);
 }
 
-/* Days from 1970-01-01 to the first day of a year, in the Gregorian calendar. */
+/* Returns the days from 1970-01-01 to the first day of a year, in the Gregorian calendar. */
 static int64_t days_before(int year)
 {
     const int64_t y = year - 1;

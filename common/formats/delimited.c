@@ -27,8 +27,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Behind the closing quote of a field that opens with one, or `at` when the quotes do not pair. Two
- * quotes inside are one that does not close; *doubled: there are some. */
+/* Returns the position after the closing quote of a field that opens with one, or `at` if the
+ * quotes do not pair. Two quotes inside are one that does not close; *doubled: there are some. */
 static const char *skip_quoted(const char *at, const char *end, bool *doubled)
 {
     const char *next = at + 1;
@@ -86,8 +86,8 @@ void delimited_begin_line(struct delimited *cursor, const struct text_line *line
     cursor->spare = line->spare;
 }
 
-/* The field with each two quotes made one, at its own place of the spare line, so that any cursor
- * over the line writes the same bytes there. */
+/* Writes the field with single instead of doubled quotes, to its own position in the spare line, so
+ * that any cursor over the line writes the same bytes there. */
 static struct field without_doubles(const struct delimited *cursor, const struct field *field)
 {
     char *out = cursor->spare + (field->text - cursor->begin);
@@ -112,7 +112,7 @@ static const char *find_separator(const char *at, const char *end, enum delimite
     return found ? found : end;
 }
 
-/* Returns the place after the separator at `at`. */
+/* Returns the position after the separator at `at`. */
 static const char *skip_separator(const char *at, enum delimiter delimiter)
 {
     return at + (delimiter == DELIMITER_COLONS ? 2 : 1);
@@ -133,7 +133,7 @@ bool delimited_next(struct delimited *cursor, struct field *field)
     while (last > at && is_blank(last[-1]))
         last--;
     *field = (struct field){at, (size_t)(last - at)};
-    if (field->size >= 2 && rest == last && rest > at) { /* quoted, and nothing behind the quote */
+    if (field->size >= 2 && rest == last && rest > at) { /* quoted, and nothing after the quote */
         *field = (struct field){at + 1, field->size - 2};
         if (doubled && cursor->spare)
             *field = without_doubles(cursor, field);
@@ -149,13 +149,13 @@ bool delimited_next(struct delimited *cursor, struct field *field)
 
 /* --- rows of several lines --- */
 
-struct quotes { /* how far a row was looked at */
+struct quotes { /* how far a row was examined */
     size_t at;
     bool is_open;
-    size_t opened; /* where the open quote stands */
+    size_t opened; /* position of the open quote */
 };
 
-/* Behind the separator, or `end`. */
+/* Returns the position after the separator, or `end`. */
 static const char *pass_separator(const char *at, const char *end, const enum delimiter *delimiter)
 {
     const char *found = NULL;
@@ -171,7 +171,8 @@ static const char *pass_separator(const char *at, const char *end, const enum de
     return delimiter ? skip_separator(found, *delimiter) : found + 1;
 }
 
-/* Goes on from where it was; whether a field in quotes is open at the end of the row. */
+/* Continues from the last position. Returns whether a field in quotes is open at the end of the
+ * row. */
 static bool look_for_open_quote(struct quotes *quotes, const struct text_line *row,
                                 const enum delimiter *delimiter)
 {

@@ -24,11 +24,12 @@ enum delimiter {
     DELIMITER_TAB,
     DELIMITER_SEMICOLON,
     DELIMITER_BAR,
-    DELIMITER_COLONS, /* :: as MovieLens has it */
+    DELIMITER_COLONS, /* ::, as in the files of MovieLens */
     DELIMITER_COUNT
 };
 
-/* The separator itself, and its name for messages: ",", "commas". Blanks have " ". */
+/* Return the separator, and its name for messages: ",", "commas". For blanks the separator is "
+ * ". */
 const char *delimiter_text(enum delimiter delimiter);
 const char *delimiter_name(enum delimiter delimiter);
 
@@ -39,30 +40,30 @@ struct field {
 
 struct delimited { /* a cursor over one line */
     const char *begin, *at, *end;
-    /* [end - begin], for fields that are not as they are written; NULL: there are none */
+    /* [end - begin], room for fields whose quotes are doubled; NULL: there are none */
     char *spare;
     enum delimiter delimiter;
     bool is_done;
 };
 
-/* Whether the separator stands outside of quotes. A quote that is not closed is an ordinary
+/* Returns whether the separator occurs outside of quotes. A quote that is not closed is an ordinary
  * character. */
 bool delimited_has(const char *text, size_t size, enum delimiter delimiter);
-/* Guesses from one line: the first of comma, tab, semicolon, bar and two colons that stands outside
- * of quotes, else runs of blanks. table_look_read() judges a whole table. */
+/* Guesses from one line: the first of comma, tab, semicolon, bar and two colons that occurs outside
+ * of quotes, or else runs of blanks. table_look_read() judges a whole table. */
 enum delimiter delimited_guess(const char *text, size_t size);
 
-/* What delimited_read() does with a line that has quotes. */
+/* Joins lines for delimited_read() when a line has quotes. */
 MUST_CHECK enum error_code delimited_join(struct line_reader *reader,
                                           const enum delimiter *delimiter, struct text_line *line,
                                           struct error *err);
 
-/* The next row of a table: a line, and those behind it as long as a field in quotes goes on, with
- * the line ends between them as they are. A comment (#, %) is a row, and so is each line where
- * blanks separate. `delimiter` NULL: it is not known yet, and fields begin behind any of the
- * separators. A line without quotes costs no more than line_reader_next().
- * Fails: ERROR_INPUT naming file, line and column of a quote that is not closed within
- * LINE_SIZE_MAX bytes; as line_reader_next(). */
+/* Reads the next row of a table: a line, and the lines after it as long as a field in quotes
+ * continues, with the line ends between them unchanged. A comment (#, %) is a row, and so is each
+ * line if blanks separate. If `delimiter` is NULL, it is not known yet, and fields begin after any
+ * of the separators. A line without quotes costs no more than line_reader_next(). Fails:
+ * ERROR_INPUT naming file, line and column of a quote that is not closed within LINE_SIZE_MAX
+ * bytes; as line_reader_next(). */
 MUST_CHECK static inline enum error_code delimited_read(struct line_reader *reader,
                                                         const enum delimiter *delimiter,
                                                         struct text_line *line, bool *found,
@@ -74,8 +75,8 @@ MUST_CHECK static inline enum error_code delimited_read(struct line_reader *read
                : rc;
 }
 
-/* " in lines 3 to 5, which a field in quotes makes one row", for messages about its fields; "" of a
- * row of one line. Returns `buffer`. */
+/* Writes " in lines 3 to 5, which a field in quotes makes one row", for messages about its fields;
+ * "" for a row of one line. Returns `buffer`. */
 enum { DELIMITED_EXTENT_SIZE = 96 };
 const char *delimited_extent(const struct text_line *line, char buffer[DELIMITED_EXTENT_SIZE]);
 
@@ -83,15 +84,16 @@ void delimited_begin(struct delimited *cursor, const char *text, size_t size,
                      enum delimiter delimiter);
 void delimited_begin_line(struct delimited *cursor, const struct text_line *line,
                           enum delimiter delimiter);
-/* The next field; false behind the last. An empty line has no field; "a," has two. */
+/* Reads the next field; returns false after the last. An empty line has no field; "a," has two. */
 bool delimited_next(struct delimited *cursor, struct field *field);
-/* Up to `limit` fields into `field`; returns how many the line has, which may be more. */
+/* Reads up to `limit` fields into `field`. Returns the number of fields in the line, which may be
+ * larger. */
 size_t delimited_split(const char *text, size_t size, enum delimiter delimiter, struct field *field,
                        size_t limit);
 size_t delimited_split_line(const struct text_line *line, enum delimiter delimiter,
                             struct field *field, size_t limit);
 bool fields_are_equal(const struct field *a, const struct field *b);
-/* Whether the field is this word, upper and lower case alike. */
+/* Returns whether the field is this word, ignoring case. */
 bool field_is(const struct field *field, const char *word);
 
 #endif

@@ -7,7 +7,7 @@
 enum {
     MESSAGE_MAX = 256, /* an Event with a tag */
     RECORD_MAX = MESSAGE_MAX + 16,
-    /* Number of a field and how it is encoded, as they stand before it. */
+    /* The byte before a field: its number, and how it is encoded. */
     EVENT_WALL_TIME = 1 << 3 | 1,
     EVENT_STEP = 2 << 3 | 0,
     EVENT_FILE_VERSION = 3 << 3 | 2,
@@ -39,7 +39,7 @@ uint32_t event_file_mask(uint32_t crc)
     return (crc >> 15 | crc << 17) + 0xA282EAD8U;
 }
 
-/* The lowest `count` bytes of a value, the lowest first. */
+/* Appends the lowest `count` bytes of a value, lowest first. */
 static void put_little(struct message *message, uint64_t value, int count)
 {
     for (int i = 0; i < count; i++)
@@ -53,7 +53,7 @@ static void put_varint(struct message *message, uint64_t value)
     message->bytes[message->size++] = (uint8_t)value;
 }
 
-/* A field of bytes with its length. */
+/* Appends a field of bytes with its length. */
 static void put_bytes(struct message *message, uint8_t field, const void *bytes, size_t size)
 {
     message->bytes[message->size++] = field;

@@ -21,18 +21,18 @@ void feature_scaling_release(struct feature_scaling *scaling)
 }
 
 struct cursor {
-    const char *path, *type; /* of what; which type is wanted */
+    const char *path, *type; /* of the file; the type that is wanted */
     const char *at, *end;
     int64_t line;
-    struct feature_scaling section; /* the one at hand */
+    struct feature_scaling section; /* the current section */
     size_t mean_capacity, deviation_capacity;
-    bool is_open;    /* there is one */
+    bool is_open;    /* there is a current section */
     bool is_wanted;  /* it is the wanted one */
-    bool in_columns; /* its columns have begun */
-    bool was_there;  /* the wanted one ended */
+    bool in_columns; /* its lines of columns have begun */
+    bool was_there;  /* the wanted section was complete */
 };
 
-/* Two fields of the next line; false at the end. */
+/* Splits the next line into two fields; returns false at the end. */
 static bool next_line(struct cursor *cursor, const char *field[2], size_t size[2])
 {
     if (cursor->at == cursor->end)
@@ -79,7 +79,7 @@ static enum error_code take_column(struct cursor *cursor, const char *const fiel
     return rc;
 }
 
-/* What a section has is whole; it is kept if it is wanted. */
+/* Ends a section, which is now complete; it is kept if it is the wanted one. */
 static enum error_code end_section(struct cursor *cursor, struct feature_scaling *out,
                                    struct error *err)
 {
@@ -149,7 +149,7 @@ static enum error_code take_line(struct cursor *cursor, const char *const field[
                            line_size < 40 ? (int)line_size : 40, field[0]);
 }
 
-/* Without types all is one section. */
+/* Parses the file. Without types it is one section. */
 static enum error_code parse(struct cursor *cursor, struct feature_scaling *out, struct error *err)
 {
     const char *field[2];
@@ -181,7 +181,7 @@ enum error_code feature_scaling_read(const char *path, const char *type,
     return rc;
 }
 
-/* Returns how much of `room` bytes is used then. */
+/* Prints a section. Returns the used part of `room` bytes. */
 static size_t print_section(const struct feature_scaling *scaling, char *text, size_t at,
                             size_t room)
 {

@@ -13,7 +13,7 @@ static bool holds(float stored, int64_t value)
     return stored >= -0x1p63F && stored < 0x1p63F && (int64_t)stored == value;
 }
 
-/* The end of a path, which is what a reader looks for. */
+/* Returns the end of a path, which is the part that a reader looks for. */
 static const char *end_of(const char *path)
 {
     const size_t size = strlen(path);

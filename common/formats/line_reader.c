@@ -8,26 +8,27 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Most files are small, and fuzzers read nothing else: the buffer begins small, and doubles while
- * the file fills it, up to a line of the largest size, its CRLF, and room to read ahead. */
+/* Most files are small, so the buffer starts small, and doubles while the file fills it, up to a
+ * line of the largest size, its CRLF, and room to read ahead. */
 enum { FIRST_BUFFER_SIZE = 1 << 12, BUFFER_SIZE_MAX = LINE_SIZE_MAX + (1 << 17) };
-/* These many bytes show the kind of a file: the magic of tar stands at byte 257. */
+/* This many bytes show the kind of a file; the magic of tar is at byte 257. */
 enum { FIRST_BYTES = 1024 };
-/* Who wants the first lines only has seen enough by then. */
+/* After this many bytes a thread reads ahead. A caller that needs only the first lines has stopped
+ * by then. */
 enum { READ_AHEAD_FROM = 1 << 17 };
 
 struct line_reader {
     struct byte_source *source;
-    struct read_ahead *ahead; /* what reads it; NULL: nothing else does */
-    int64_t line_count;       /* lines handed out */
+    struct read_ahead *ahead; /* reads the source in its own thread; NULL: not used */
+    int64_t line_count;       /* number of lines returned */
     size_t begin, end;        /* unread bytes in `buffer` */
-    size_t row_size;          /* bytes before these that the last line is, with its end */
-    bool at_end;              /* of the source */
-    char line_end;   /* the last byte of each line's end: LF, or CR where the file has no LF */
-    bool was_filled; /* by the last read: there is more */
-    uint64_t taken;  /* bytes that the source has given */
+    size_t row_size;          /* size of the last line with its end, just before the unread bytes */
+    bool at_end;              /* end of the source */
+    char line_end;            /* the last byte of each line end: LF, or CR if the file has no LF */
+    bool was_filled;          /* the last read filled its room, so there is more */
+    uint64_t taken;           /* bytes read from the source */
     size_t capacity;
-    bool has_quotes, has_nul; /* some may be in the buffer */
+    bool has_quotes, has_nul; /* the buffer may contain some */
     char *buffer;             /* [capacity], owned */
     /* [spare_capacity], owned, as large as the longest line with two quotes in a row */
     char *spare;
@@ -47,7 +48,7 @@ static enum error_code grow(struct line_reader *reader, struct error *err)
     return ERROR_NONE;
 }
 
-/* Small files, and the first lines of a large one, take no thread. */
+/* Reads some bytes. Small files, and the first lines of a large one, use no thread. */
 static enum error_code read_some(struct line_reader *reader, char *out, size_t size, size_t *got,
                                  struct error *err)
 {
@@ -87,7 +88,7 @@ static enum error_code fill(struct line_reader *reader, struct error *err)
     return rc;
 }
 
-/* Refuses a file that is no text by its name, and skips a byte order mark. */
+/* Refuses a file that is not text, naming its kind, and skips a byte order mark. */
 static enum error_code look_at_first_bytes(struct line_reader *reader, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -102,8 +103,9 @@ static enum error_code look_at_first_bytes(struct line_reader *reader, struct er
     return rc;
 }
 
-/* A file whose first bytes have a CR and no LF has lines that end in CR alone, as old Macintosh
- * programs write them. The first bytes are FIRST_BUFFER_SIZE or the whole file. */
+/* Finds out which character ends lines. If the first bytes have a CR and no LF, lines end in CR
+ * alone, as old Macintosh programs write them. The first bytes are FIRST_BUFFER_SIZE or the whole
+ * file. */
 static void find_form(struct line_reader *reader)
 {
     const char *from = reader->buffer + reader->begin;
@@ -182,8 +184,8 @@ const char *line_reader_name(const struct line_reader *reader)
     return byte_source_name(reader->source);
 }
 
-/* Reads until the buffer has a line feed behind `searched` bytes: *end, or NULL at the end of the
- * file, or where there are too many bytes without one: *is_long. */
+/* Reads until the buffer has a line feed after `searched` bytes. *end is NULL at the end of the
+ * file, and if there are too many bytes without one (*is_long). */
 static enum error_code find_line_end(struct line_reader *reader, size_t searched, const char **end,
                                      bool *is_long, struct error *err)
 {
@@ -207,7 +209,7 @@ static enum error_code too_long(const struct line_reader *reader, int64_t line, 
                      line_reader_name(reader), line, LINE_SIZE_MAX);
 }
 
-/* `text` is what the line has from its own last line on. */
+/* Checks `text`, the part of the line that was added last. */
 static enum error_code check_text(const struct line_reader *reader, const struct text_line *line,
                                   const char *text, struct error *err)
 {
@@ -227,7 +229,7 @@ static enum error_code check_text(const struct line_reader *reader, const struct
     return ERROR_NONE;
 }
 
-/* Room for what delimited makes of fields with quotes in quotes. */
+/* Provides room for fields with doubled quotes. */
 enum error_code line_reader_find_spare(struct line_reader *reader, struct text_line *line,
                                        struct error *err)
 {
@@ -246,7 +248,7 @@ enum error_code line_reader_find_spare(struct line_reader *reader, struct text_l
     return rc;
 }
 
-/* The row that begins where unread bytes do, up to `end`, becomes `line`. */
+/* Makes `line` the row from the first unread byte up to `end`. */
 static void take_row(struct line_reader *reader, const char *end, struct text_line *line)
 {
     line->text = reader->buffer + reader->begin;
@@ -291,7 +293,7 @@ enum error_code line_reader_extend(struct line_reader *reader, struct text_line 
     *found = false;
     reader->begin -= size;
     const enum error_code rc = find_line_end(reader, size, &end, &is_long, err);
-    line->text = reader->buffer + reader->begin; /* it may have moved */
+    line->text = reader->buffer + reader->begin; /* the buffer may have moved */
     const size_t whole = end ? (size_t)(end - line->text) : reader->end - reader->begin;
     if (rc != ERROR_NONE || is_long || whole > LINE_SIZE_MAX || (!end && whole == size)) {
         reader->begin += size;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct {
-    const char *code; /* of descr, behind the byte order */
+    const char *code; /* of descr, after the byte order */
     enum npy_type type;
     uint32_t item_size;
 } type_table[] = {
@@ -17,10 +17,10 @@ static const struct {
 };
 enum { TYPE_COUNT = sizeof type_table / sizeof type_table[0] };
 
-/* A place in the header's text. */
+/* A position in the header's text. */
 struct cursor {
     const char *begin, *at, *end;
-    size_t offset; /* of `begin` in the file */
+    size_t offset; /* offset of `begin` in the file */
     const char *name;
     struct error *err;
 };
@@ -55,7 +55,7 @@ static bool accept(struct cursor *c, const char *word)
     return true;
 }
 
-/* What numpy calls elements of a kind that is no number of ours. */
+/* Returns numpy's name for elements of a kind that is not supported. */
 static const char *kind_of(char c)
 {
     switch (c) {
@@ -86,7 +86,7 @@ static enum error_code unknown_type(const struct cursor *c, char kind)
         c->name, c->offset + (size_t)(c->at - c->begin), kind_of(kind), c->name, c->name);
 }
 
-/* "'<f4'": byte order, kind and size. A list of fields begins with '['. */
+/* Parses "'<f4'": byte order, kind and size. A list of fields begins with '['. */
 static enum error_code parse_type(struct cursor *c, struct npy_header *out)
 {
     skip_spaces(c);
@@ -142,7 +142,7 @@ static enum error_code parse_shape(struct cursor *c, struct npy_header *out)
 
 enum { SEEN_DESCR = 1, SEEN_ORDER = 2, SEEN_SHAPE = 4, SEEN_ALL = 7 };
 
-/* One "key: value" of the dictionary. */
+/* Parses one "key: value" of the dictionary. */
 static enum error_code parse_member(struct cursor *c, unsigned *seen, bool *by_columns,
                                     struct npy_header *out)
 {
@@ -168,7 +168,7 @@ static enum error_code parse_member(struct cursor *c, unsigned *seen, bool *by_c
     return *by_columns || accept(c, "False") ? ERROR_NONE : unexpected(c, "True or False");
 }
 
-/* Whether it matters that columns lie one behind the other: with one row or one column it does not. */
+/* Returns whether the order of columns matters: with one row or one column it does not. */
 static bool has_rows_and_columns(const struct npy_header *header)
 {
     uint32_t wide = 0;
@@ -205,7 +205,7 @@ static enum error_code parse_dictionary(struct cursor *c, struct npy_header *out
     return ERROR_NONE;
 }
 
-/* The bytes of data that the shape means. */
+/* Computes the bytes of data for the shape. */
 static enum error_code count_elements(const char *name, struct npy_header *out,
                                       uint64_t *data_bytes, struct error *err)
 {
@@ -229,7 +229,8 @@ static enum error_code count_elements(const char *name, struct npy_header *out,
                     : ERROR_NONE;
 }
 
-/* The file must hold exactly what the shape says: what makes every later read safe. */
+/* Checks that the file has exactly the size that the shape requires. That makes every later read
+ * safe. */
 static enum error_code check_length(uint64_t file_size, const char *name, struct npy_header *out,
                                     struct error *err)
 {
@@ -254,7 +255,7 @@ static uint32_t little_endian(const uint8_t *at, int bytes)
     return value;
 }
 
-/* A file that begins otherwise, by what it most likely is. */
+/* Refuses a file with another beginning, and names its most likely kind. */
 static enum error_code other_file(const uint8_t *data, const char *name, struct error *err)
 {
     if (memcmp(data, "PK\x03\x04", 4) == 0)
@@ -279,7 +280,7 @@ static enum error_code other_file(const uint8_t *data, const char *name, struct 
                      name, name, name);
 }
 
-/* All but the length of the file. */
+/* Parses everything but the length of the file. */
 static enum error_code parse_header(const uint8_t *data, size_t size, const char *name,
                                     struct npy_header *out, struct error *err)
 {

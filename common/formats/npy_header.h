@@ -9,10 +9,11 @@
  *               'shape': (2708, 1433), }, padded with spaces and ended by a line feed
  *      .    .   the elements
  *
- * Read: f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 and b1 of either byte order, up to four dimensions. What is
- * something else (npz, Python objects, more than two dimensions in Fortran order) is named, with the line of numpy that converts it.
- * Nothing in the header is trusted: it is at most 10,000 bytes (NumPy's own limit), products are checked, and the size of the
- * file must be exactly what the shape says.
+ * Supported: f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 and b1 of either byte order, up to four dimensions.
+ * Other files (npz, Python objects, more than two dimensions in Fortran order) are refused, with
+ * the line of numpy that converts them. Nothing in the header is trusted: it has at most 10,000
+ * bytes (NumPy's own limit), products are checked, and the size of the file must be exactly what
+ * the shape requires.
  *
  * Format: NEP 1 and numpy.lib.format.
  */
@@ -27,7 +28,7 @@
 
 #define NPY_MAGIC "\x93NUMPY" /* the first six bytes */
 
-enum { NPY_DIMENSION_MAX = 4, NPY_PREFIX_SIZE = 12 /* at most */, NPY_HEADER_SIZE_MAX = 10000 };
+enum { NPY_DIMENSION_MAX = 4, NPY_PREFIX_SIZE = 12 /* maximum */, NPY_HEADER_SIZE_MAX = 10000 };
 
 enum npy_type {
     NPY_UNKNOWN,
@@ -47,24 +48,25 @@ enum npy_type {
 struct npy_header {
     enum npy_type type;
     bool is_swapped;    /* big-endian */
-    bool is_by_columns; /* Fortran order, of two dimensions: the columns lie one behind the other */
+    bool is_by_columns; /* Fortran order, in two dimensions: the columns follow one another */
     uint32_t item_size;
     uint32_t dimension_count;
     uint64_t shape[NPY_DIMENSION_MAX];
     uint64_t element_count; /* product of the shape */
-    uint64_t data_offset;   /* of the first element in the file */
+    uint64_t data_offset;   /* offset of the first element in the file */
 };
 
-/* Reads a header from the first `size` bytes of a file of `file_size` bytes; `size` is at least the
- * smaller of file_size and NPY_PREFIX_SIZE + NPY_HEADER_SIZE_MAX. `name` stands in messages.
- * Fails: ERROR_INPUT naming the byte offset, what was expected and what was found. */
+/* Parses the header in the first `size` bytes of a file of `file_size` bytes; `size` is at least
+ * the smaller of file_size and NPY_PREFIX_SIZE + NPY_HEADER_SIZE_MAX. Messages name the file by
+ * `name`. Fails: ERROR_INPUT naming the byte offset, what was expected and what was found. */
 MUST_CHECK enum error_code npy_header_parse(const uint8_t *data, size_t size, uint64_t file_size,
                                             const char *name, struct npy_header *out,
                                             struct error *err);
-/* The same of an array whose end is not known: *file_size is how many bytes header and data take by the header. */
+/* Does the same for an array whose end is not known: *file_size receives the bytes of header and
+ * data according to the header. */
 MUST_CHECK enum error_code npy_header_parse_start(const uint8_t *data, size_t size,
                                                   const char *name, struct npy_header *out,
                                                   uint64_t *file_size, struct error *err);
-bool npy_is_integer(const struct npy_header *header); /* or boolean */
+bool npy_is_integer(const struct npy_header *header); /* also true for booleans */
 
 #endif

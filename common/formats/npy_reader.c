@@ -15,7 +15,7 @@ static int reader_fd(const struct npy_reader *reader)
     return reader->fd_plus_one - 1;
 }
 
-/* pread until `size` bytes are there. */
+/* Calls pread() until `size` bytes are read. */
 static enum error_code read_at(const struct npy_reader *reader, void *out, size_t size,
                                uint64_t offset, struct error *err)
 {
@@ -66,7 +66,7 @@ void npy_reader_close(struct npy_reader *reader)
     *reader = (struct npy_reader){0};
 }
 
-/* Raw elements; the range was checked against the file when it was opened. */
+/* Reads raw elements; the range was checked against the file when it was opened. */
 static enum error_code read_elements(const struct npy_reader *reader, uint64_t first, size_t count,
                                      void *out, struct error *err)
 {
@@ -75,7 +75,7 @@ static enum error_code read_elements(const struct npy_reader *reader, uint64_t f
                    reader->header.data_offset + first * reader->header.item_size, err);
 }
 
-/* `at` has the element in this machine's byte order. */
+/* Converts the element at `at`, which is in this machine's byte order. */
 static int64_t integer_of(enum npy_type type, const uint8_t *at)
 {
     const uint32_t low = at[0], two = low | (uint32_t)at[1] << 8;
@@ -92,7 +92,7 @@ static int64_t integer_of(enum npy_type type, const uint8_t *at)
     return type == NPY_I8 ? (int64_t)(int8_t)low : (int64_t)low;
 }
 
-/* IEEE 754 binary16: a sign, 5 bits of exponent, 10 of fraction. */
+/* Converts IEEE 754 binary16: a sign, 5 bits of exponent, 10 of fraction. */
 static float half_of(const uint8_t *at)
 {
     const int bits = at[0] | at[1] << 8, exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -123,7 +123,7 @@ static float float_of(enum npy_type type, const uint8_t *at)
 
 enum { ELEMENT_SIZE_MAX = 8 };
 
-/* An element in this machine's byte order, with bytes behind it that do not count. */
+/* Copies an element in this machine's byte order; the bytes after it are undefined. */
 static void load(const struct npy_header *header, const uint8_t *at, uint8_t out[ELEMENT_SIZE_MAX])
 {
     const uint32_t size = header->item_size;
@@ -132,14 +132,14 @@ static void load(const struct npy_header *header, const uint8_t *at, uint8_t out
         out[i] = at[header->is_swapped ? size - 1 - i : i];
 }
 
-/* Elements of an array, one behind the other in the file. */
+/* Elements of an array that are consecutive in the file. */
 struct raw_elements {
     const uint8_t *byte;
     size_t count;
-    uint64_t first, step; /* where they stand in C order: first, first + step, ... */
+    uint64_t first, step; /* their positions in C order: first, first + step, ... */
 };
 
-/* Turns elements as they lie in the file into those of the caller's array. */
+/* Converts raw elements of the file to those of the caller's array. */
 typedef void (*element_converter)(const struct npy_reader *reader, const struct raw_elements *raw,
                                   void *out);
 
@@ -207,15 +207,15 @@ static enum error_code read_converted(const struct npy_reader *reader, uint64_t 
     return ERROR_NONE;
 }
 
-/* The same of an array whose columns lie one behind the other: of each column the rows that have an element in the range, a
- * piece at a time, each put at its place in the order of rows. */
+/* Does the same for an array in Fortran order. For each column it reads the rows that have an
+ * element in the range, a piece at a time, and puts each element at its position in C order. */
 static enum error_code read_columns(const struct npy_reader *reader, uint64_t first, size_t count,
                                     element_converter convert, void *out, size_t size,
                                     struct error *err)
 {
     const uint64_t rows = reader->header.shape[0], columns = reader->header.shape[1];
     uint8_t raw[CONVERT_SIZE] = {0};
-    int64_t value[CONVERT_SIZE / ELEMENT_SIZE_MAX]; /* of either kind */
+    int64_t value[CONVERT_SIZE / ELEMENT_SIZE_MAX]; /* room for either type */
     const uint64_t fit = sizeof value / sizeof *value;
     const uint64_t end = first + count;
     must(first <= reader->header.element_count && count <= reader->header.element_count - first);

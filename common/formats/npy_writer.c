@@ -7,7 +7,7 @@
 
 enum { WRITE_ALIGNMENT = 64, FLUSH_BYTES = 1 << 23 };
 
-/* What can be written. */
+/* The types that can be written. */
 static const struct {
     const char *descr;
     size_t bytes;
@@ -16,7 +16,7 @@ static const struct {
                [NPY_I64] = {"<i8", 8},
                [NPY_BOOL] = {"|b1", 1}};
 
-/* The header, padded so that the elements start at a multiple of 64. Returns its size. */
+/* Writes the header, padded so that the elements start at a multiple of 64. Returns its size. */
 static size_t write_header(char out[256], enum npy_type type, uint64_t rows, uint64_t cols)
 {
     char shape[64];
@@ -35,7 +35,7 @@ static size_t write_header(char out[256], enum npy_type type, uint64_t rows, uin
     out[7] = 0;
     out[8] = (char)((size - 10) & 0xff);
     out[9] = (char)((size - 10) >> 8);
-    out[used] = ' '; /* over snprintf's NUL */
+    out[used] = ' '; /* overwrites the NUL of snprintf() */
     out[size - 1] = '\n';
     return size;
 }
@@ -109,7 +109,7 @@ enum error_code npy_writer_finish(struct npy_writer *writer, struct error *err)
     else
         rc = file_rename(writer->temporary, writer->path, err);
     if (rc == ERROR_NONE)
-        writer->temporary[0] = '\0'; /* nothing to remove any more */
+        writer->temporary[0] = '\0'; /* there is nothing left to remove */
     npy_writer_close(writer);
     return rc;
 }

@@ -8,31 +8,33 @@
 #include "common/base/file.h"
 #include "common/formats/npy_header.h"
 
-/* The file lies beside `path` under another name until it is whole. */
+/* The file has another name next to `path` until it is complete. */
 struct npy_writer { /* {0} is a closed writer */
     int fd_plus_one;
     enum npy_type type;
     uint64_t data_offset;
     uint64_t element_count;
     uint64_t elements_left;
-    uint64_t flushed;            /* bytes that the system was asked to write to disk */
-    struct checksum_stream *sum; /* of the file so far */
+    uint64_t flushed;            /* bytes that the system was already asked to write to disk */
+    struct checksum_stream *sum; /* checksum of the file so far */
     char path[FILE_PATH_SIZE];
     char temporary[FILE_PATH_SIZE];
 };
 
-/* An array [rows, cols] of NPY_F32, NPY_F64, NPY_I64 or NPY_BOOL; [rows] when `cols` is 0. */
+/* Opens an array [rows, cols] of NPY_F32, NPY_F64, NPY_I64 or NPY_BOOL; [rows] when `cols` is 0. */
 MUST_CHECK enum error_code npy_writer_open(struct npy_writer *writer, const char *path,
                                            enum npy_type type, uint64_t rows, uint64_t cols,
                                            struct error *err);
-/* The next `count` elements: float, double, int64_t or one byte of 0 or 1, as the type says. More than the shape is our bug. */
+/* Adds the next `count` elements: float, double, int64_t, or one byte of 0 or 1, according to the
+ * type. More than the shape has is a bug. */
 MUST_CHECK enum error_code npy_writer_add(struct npy_writer *writer, const void *elements,
                                           uint64_t count, struct error *err);
-/* Hash and bytes of the whole file, when all elements were added and before it is finished: of what was written. */
+/* Returns the hash of the whole file as it was written, and its bytes. Call it after all elements
+ * were added and before npy_writer_finish(). */
 struct checksum npy_writer_sum(const struct npy_writer *writer, uint64_t *size_bytes);
-/* Flushes to disk and gives the file its name. All elements must have been added. */
+/* Flushes the file to disk and renames it. All elements must have been added. */
 MUST_CHECK enum error_code npy_writer_finish(struct npy_writer *writer, struct error *err);
-/* Removes a file that was not finished. */
+/* Removes an unfinished file. */
 void npy_writer_close(struct npy_writer *writer);
 
 #endif

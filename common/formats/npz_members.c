@@ -13,16 +13,16 @@
 
 enum { PIECE_BYTES = 1 << 18, MEMBER_NAME_SIZE = ZIP_NAME_SIZE - 1 };
 
-struct unpacking { /* one run */
+struct unpacking { /* state of one run */
     const char *path, *folder;
     npz_chooser choose;
     void *context;
     struct zip_archive archive;
     uint8_t *piece;   /* [PIECE_BYTES] */
-    uint64_t members; /* arrays that there are, chosen or not */
+    uint64_t members; /* number of arrays, chosen or not */
 };
 
-/* "labels" of "labels.npy". */
+/* Gets "labels" from "labels.npy". */
 static bool array_name(const char *member, char name[MEMBER_NAME_SIZE])
 {
     const size_t size = member ? strlen(member) : 0;
@@ -34,7 +34,7 @@ static bool array_name(const char *member, char name[MEMBER_NAME_SIZE])
     return true;
 }
 
-/* The bytes of the whole array by its header, which lies in the first piece. */
+/* Returns the bytes of the whole array according to its header, which is in the first piece. */
 static enum error_code whole_size(const struct unpacking *u, const char *member, size_t size,
                                   uint64_t *bytes, struct error *err)
 {
@@ -94,8 +94,8 @@ static enum error_code unpack_member(struct unpacking *u, const char *member, st
 typedef enum error_code (*member_visitor)(struct unpacking *u, const char *member, void *context,
                                           bool *is_last, struct error *err);
 
-/* Visits the members one after the other, each open, until one is the last that is wanted. What was read of it has the sum that the
- * archive says, if all of it was read. */
+/* Opens and visits the members one after another, until `visit` says that one is the last. A member
+ * that was read to its end has the checksum of the archive. */
 static enum error_code visit_members(struct unpacking *u, member_visitor visit, void *context,
                                      struct error *err)
 {
@@ -130,7 +130,7 @@ static enum error_code unpack_all(struct unpacking *u, struct error *err)
     return rc;
 }
 
-/* Behind the header of an array of text, whose length is in bytes 8 and 9 (version 1). */
+/* Reads the text after the header of a text array, whose length is in bytes 8 and 9 (version 1). */
 static enum error_code take_text(struct unpacking *u, const char *member, char *out, size_t size,
                                  struct error *err)
 {

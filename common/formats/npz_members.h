@@ -1,12 +1,13 @@
 /*
- * npz_members - the arrays of NumPy's .npz files, unpacked.
+ * npz_members - unpacks the arrays of NumPy's .npz files.
  *
- * A .npz is a zip archive with a member "<name>.npy" for each array, stored or deflated (numpy.savez,
- * numpy.savez_compressed; zip64 above 4 GiB). Each becomes a file of its own in a folder of the caller, where
- * npy_reader reads it in pieces: memory is bounded, and an array takes as much disk as it has bytes.
+ * A .npz is a zip archive with a member "<name>.npy" for each array, stored or deflated
+ * (numpy.savez, numpy.savez_compressed; zip64 above 4 GiB). Each array becomes a file in a folder
+ * of the caller, from which npy_reader reads it in pieces: memory is bounded, and an array needs as
+ * much disk space as it has bytes.
  *
- * Nothing of the archive is trusted: members that are no .npy of a plain name are passed over, one that unpacks to more bytes
- * than its own header says is refused there, and so is a name that comes twice.
+ * Nothing in the archive is trusted: a member that is no .npy with a plain name is skipped; a
+ * member that unpacks to more bytes than its own header says, or a repeated name, is refused.
  *
  * Format: numpy.lib.npyio; zip by zip_archive.h.
  */
@@ -18,17 +19,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Called with the name of each array, without ".npy"; false: it is not unpacked. */
+/* Called with the name of each array, without ".npy". Returns false if it is not to be unpacked. */
 typedef bool (*npz_chooser)(void *context, const char *name);
 
-/* Writes the chosen arrays of the file `path` as <folder>/<name>.npy. `choose` NULL: all of them.
- * Fails: ERROR_NOT_FOUND; ERROR_INPUT naming the file and the member, what was expected and what was found; ERROR_IO, also
- * for a file of that name in the folder; ERROR_NO_SPACE; ERROR_NO_MEMORY. */
+/* Writes the chosen arrays of the file `path` as <folder>/<name>.npy; for `choose` NULL all of
+ * them. Fails: ERROR_NOT_FOUND; ERROR_INPUT naming the file and the member, what was expected and
+ * what was found; ERROR_IO, also if the folder has a file of that name; ERROR_NO_SPACE;
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code npz_members_unpack(const char *path, const char *folder,
                                               npz_chooser choose, void *context, struct error *err);
 
-/* The bytes of the array `name` as text, which is how numpy stores a word such as scipy's "format": into out [size], with NUL.
- * Fails: ERROR_INPUT when there is no such array, or it is longer; else as above. */
+/* Reads the bytes of the array `name` as text into out [size], with NUL; numpy stores words in this
+ * way, such as scipy's "format". Fails: ERROR_INPUT when there is no such array, or it is longer;
+ * otherwise as above. */
 MUST_CHECK enum error_code npz_members_text(const char *path, const char *name, char *out,
                                             size_t size, struct error *err);
 

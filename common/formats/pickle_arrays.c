@@ -10,7 +10,7 @@
 
 enum { ITEM_MAX = 1 << 18, INTEGER_BYTES = 8 };
 
-/* The operations, by the names of Lib/pickletools.py. */
+/* The operations, with the names of Lib/pickletools.py. */
 enum operation {
     OP_MARK = '(',
     OP_STOP = '.',
@@ -167,7 +167,7 @@ enum error_code pickle_machine_take(struct pickle_machine *m, void *out, size_t 
     return rc;
 }
 
-/* A number of `size` bytes, little-endian. */
+/* Reads a number of `size` bytes, little-endian. */
 enum error_code pickle_machine_take_number(struct pickle_machine *m, size_t size, uint64_t *value,
                                            struct error *err)
 {
@@ -189,7 +189,7 @@ enum error_code pickle_machine_push(struct pickle_machine *m, uint32_t place, st
     return ERROR_NONE;
 }
 
-/* How many values lie above the last mark. */
+/* Returns the number of values above the last mark. */
 static uint32_t loose(const struct pickle_machine *m)
 {
     return m->depth - (m->mark_count ? m->mark[m->mark_count - 1] : 0);
@@ -235,7 +235,7 @@ static enum error_code append(struct pickle_machine *m, uint32_t container, uint
     return ERROR_NONE;
 }
 
-/* The last `count` values become one tuple. */
+/* Makes one tuple of the last `count` values. */
 static enum error_code push_tuple(struct pickle_machine *m, uint32_t count, struct error *err)
 {
     uint32_t place = 0;
@@ -250,7 +250,7 @@ static enum error_code push_tuple(struct pickle_machine *m, uint32_t count, stru
     return pickle_machine_push(m, place, err);
 }
 
-/* Takes away the last mark; *count is how many values lie above it. */
+/* Removes the last mark; *count is the number of values above it. */
 static enum error_code pop_mark(struct pickle_machine *m, uint32_t *count, struct error *err)
 {
     if (m->mark_count == 0)
@@ -260,7 +260,7 @@ static enum error_code pop_mark(struct pickle_machine *m, uint32_t *count, struc
     return ERROR_NONE;
 }
 
-/* The last `count` values go into the container below them. */
+/* Moves the last `count` values into the container below them. */
 static enum error_code add_items(struct pickle_machine *m, enum pickle_kind kind, uint32_t count,
                                  struct error *err)
 {
@@ -289,7 +289,7 @@ static enum error_code add_marked(struct pickle_machine *m, enum pickle_kind kin
 
 /* --- other operations --- */
 
-/* An integer of as many bytes as the first says. */
+/* Reads an integer whose first byte is the number of its bytes. */
 static enum error_code take_long(struct pickle_machine *m, struct error *err)
 {
     static const uint8_t magic[] = {0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
@@ -321,7 +321,7 @@ static enum error_code take_integer(struct pickle_machine *m, size_t size, struc
                : rc;
 }
 
-/* One name up to the end of its line. */
+/* Reads one name up to the end of its line. */
 static enum error_code take_name(struct pickle_machine *m, char name[PICKLE_NAME_SIZE],
                                  struct error *err)
 {
@@ -484,7 +484,7 @@ static enum error_code take_protocol(struct pickle_machine *m, struct error *err
                : rc;
 }
 
-/* The operations of texts and bytes, by how many bytes their length has. */
+/* The operations of texts and bytes, with the number of bytes of their length. */
 static const struct {
     uint8_t operation, width;
     bool is_text;

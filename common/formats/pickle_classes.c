@@ -4,15 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a class makes. None is run. */
+/* What a class makes of its arguments. No class is run. */
 enum class_kind {
     CLASS_UNKNOWN,
     CLASS_RECONSTRUCT, /* an array, whose state follows */
-    CLASS_NDARRAY,     /* an argument of that */
+    CLASS_NDARRAY,     /* an argument of CLASS_RECONSTRUCT */
     CLASS_DTYPE,
-    CLASS_FROM_BUFFER, /* an array, of protocol 5 */
-    CLASS_ENCODE,      /* bytes, of protocol 2 */
-    CLASS_BYTES,       /* no bytes, of protocol 2 */
+    CLASS_FROM_BUFFER, /* an array, in protocol 5 */
+    CLASS_ENCODE,      /* bytes, in protocol 2 */
+    CLASS_BYTES,       /* empty bytes, in protocol 2 */
     CLASS_ORDERED,     /* an empty dictionary */
     CLASS_TENSOR,
     CLASS_OLD_TENSOR,
@@ -22,7 +22,7 @@ enum class_kind {
 static const struct {
     const char *module, *name;
     enum class_kind kind;
-    char descr[4]; /* of a storage */
+    char descr[4]; /* for a storage */
 } classes[] = {{"numpy.core.multiarray", "_reconstruct", CLASS_RECONSTRUCT, ""},
                {"numpy._core.multiarray", "_reconstruct", CLASS_RECONSTRUCT, ""},
                {"numpy", "ndarray", CLASS_NDARRAY, ""},
@@ -45,7 +45,7 @@ static const struct {
                {"torch", "DoubleStorage", CLASS_STORAGE, "<f8"},
                {"torch", "HalfStorage", CLASS_STORAGE, "<f2"}};
 
-/* Only what is printed goes into a message. */
+/* Copies a text with only its printable characters, for a message. */
 static void printable(const char *text, char *out, size_t size)
 {
     size_t i = 0;
@@ -79,7 +79,7 @@ enum error_code pickle_class_find(struct pickle_machine *machine, const char *mo
 
 struct arguments {
     const struct pickle_machine *machine;
-    uint32_t tuple; /* a place, since values move when one is added */
+    uint32_t tuple; /* a place, because values move when one is added */
     const char *of; /* for messages */
 };
 
@@ -125,7 +125,7 @@ static bool integers(const struct pickle_machine *machine, const struct pickle_v
     return true;
 }
 
-/* The shape of a tuple, and how many elements and bytes that are. */
+/* Computes the shape in a tuple, and its elements and bytes. */
 static bool take_shape(const struct pickle_machine *machine, const struct pickle_value *tuple,
                        struct pickle_array *array)
 {
@@ -142,7 +142,7 @@ static bool take_shape(const struct pickle_machine *machine, const struct pickle
 
 /* --- numpy --- */
 
-/* "i8" and the like; what npy_header.h reads. */
+/* Returns whether it is a type such as "i8" that npy_header.h reads. */
 static bool is_number_type(const char *name)
 {
     static const char *const names[] = {"i1", "i2", "i4", "i8", "u1", "u2",
@@ -178,7 +178,7 @@ static enum error_code make_type(struct pickle_machine *machine, const struct ar
     return ERROR_NONE;
 }
 
-/* (3, '<', None, None, None, -1, -1, 0). */
+/* Sets the state of a type from (3, '<', None, None, None, -1, -1, 0). */
 static enum error_code build_type(struct pickle_machine *machine, struct pickle_value *type,
                                   const struct arguments *a, struct error *err)
 {
@@ -194,7 +194,7 @@ static enum error_code build_type(struct pickle_machine *machine, struct pickle_
     return ERROR_NONE;
 }
 
-/* The array's elements are the bytes `data`. */
+/* Sets the bytes `data` as the array's elements. */
 static enum error_code set_elements(const struct pickle_machine *machine,
                                     struct pickle_value *value, const struct pickle_value *type,
                                     const struct pickle_value *shape,
@@ -222,7 +222,7 @@ static enum error_code set_elements(const struct pickle_machine *machine,
     return ERROR_NONE;
 }
 
-/* (1, shape, dtype, is in Fortran order, bytes). */
+/* Sets the state of an array from (1, shape, dtype, is in Fortran order, bytes). */
 static enum error_code build_array(struct pickle_machine *machine, struct pickle_value *value,
                                    const struct arguments *a, struct error *err)
 {
@@ -235,7 +235,7 @@ static enum error_code build_array(struct pickle_machine *machine, struct pickle
     return set_elements(machine, value, type, shape, data, by_columns->number != 0, err);
 }
 
-/* (bytes, dtype, shape, 'C'). */
+/* Makes an array from (bytes, dtype, shape, 'C'). */
 static enum error_code make_from_buffer(struct pickle_machine *machine, const struct arguments *a,
                                         uint32_t *place, struct error *err)
 {
@@ -255,7 +255,8 @@ static enum error_code make_from_buffer(struct pickle_machine *machine, const st
                         err);
 }
 
-/* A short text, whose characters below 256 are bytes. Longer ones are bytes already. */
+/* Makes bytes from a short text, whose characters below 256 are bytes. Longer texts were kept as
+ * bytes already. */
 static enum error_code make_bytes(struct pickle_machine *machine, const struct arguments *a,
                                   uint32_t *place, struct error *err)
 {
@@ -291,7 +292,7 @@ static enum error_code make_bytes(struct pickle_machine *machine, const struct a
 
 /* --- torch --- */
 
-/* Whether the elements lie one behind the other, in C order or, of a matrix, by columns. */
+/* Returns whether the elements are consecutive, in C order or, for a matrix, by columns. */
 static bool is_dense(const struct pickle_array *array, const uint64_t stride[NPY_DIMENSION_MAX],
                      bool *is_by_columns)
 {
@@ -306,7 +307,7 @@ static bool is_dense(const struct pickle_array *array, const uint64_t stride[NPY
     return is_c || *is_by_columns || array->element_count == 0;
 }
 
-/* (storage, first element, shape, strides, ...). */
+/* Makes a tensor from (storage, first element, shape, strides, ...). */
 static enum error_code make_tensor(struct pickle_machine *machine, const struct arguments *a,
                                    uint32_t *place, struct error *err)
 {
@@ -340,7 +341,7 @@ static enum error_code make_tensor(struct pickle_machine *machine, const struct 
     return rc;
 }
 
-/* ('storage', class, name, device, elements[, None]). */
+/* Makes a storage from ('storage', class, name, device, elements[, None]). */
 enum error_code pickle_class_storage(struct pickle_machine *machine, uint32_t tuple,
                                      uint32_t *place, struct error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * pickle_machine - the state between the parts of pickle_arrays: operations (pickle_arrays.c), texts and bytes (pickle_text.c) and classes
- * (pickle_classes.c).
+ * pickle_machine - the state that the parts of pickle_arrays share: operations (pickle_arrays.c),
+ * texts and bytes (pickle_text.c) and classes (pickle_classes.c).
  */
 #ifndef COMMON_FORMATS_PICKLE_MACHINE_H
 #define COMMON_FORMATS_PICKLE_MACHINE_H
@@ -9,18 +9,18 @@
 
 enum {
     PICKLE_PIECE_BYTES = 1 << 16,
-    PICKLE_DEPTH_MAX = 4096, /* of the stack */
+    PICKLE_DEPTH_MAX = 4096, /* depth of the stack */
     PICKLE_MARK_MAX = 256,
-    PICKLE_NAME_SIZE = 96 /* of a class */
+    PICKLE_NAME_SIZE = 96 /* of the name of a class */
 };
 
-struct pickle_machine { /* one run */
+struct pickle_machine { /* the state of one run */
     struct pickle_source *source;
     struct pickle_arrays *out;
     uint8_t *piece; /* [PICKLE_PIECE_BYTES] */
-    size_t at, got; /* in the piece */
+    size_t at, got; /* offset in the piece, and its size */
     uint64_t base;  /* bytes before the piece */
-    uint64_t begin; /* of the operation that runs */
+    uint64_t begin; /* byte where the current operation begins */
     uint32_t stack[PICKLE_DEPTH_MAX], depth;
     uint32_t mark[PICKLE_MARK_MAX], mark_count;
     uint32_t *memo; /* [memo_count]: values, by place plus one; 0: none */
@@ -28,42 +28,44 @@ struct pickle_machine { /* one run */
     bool is_done;
 };
 
-/* ERROR_INPUT: "<name>: byte <where>: expected <expected>, found <found>". */
+/* Fails with ERROR_INPUT: "<name>: byte <where>: expected <expected>, found <found>". */
 MUST_CHECK enum error_code pickle_machine_refuse(const struct pickle_machine *machine,
                                                  uint64_t where, const char *expected,
                                                  const char *found, struct error *err);
-/* A new value, zeroed but for its kind and where it begins. Borrowed until the next one. */
+/* Adds a value, zeroed except for its kind and the byte where it begins. Borrowed until the next
+ * one. */
 MUST_CHECK enum error_code pickle_machine_add(struct pickle_machine *machine, enum pickle_kind kind,
                                               uint32_t *place, struct error *err);
-/* Bytes to the scratch file. */
+/* Writes bytes to the scratch file. */
 MUST_CHECK enum error_code pickle_machine_keep(struct pickle_machine *machine, const void *data,
                                                size_t size, struct error *err);
 
-/* There is a byte in the piece. Fails: ERROR_INPUT where the source ends. */
+/* Makes sure that the piece has a byte left. Fails: ERROR_INPUT at the end of the source. */
 MUST_CHECK enum error_code pickle_machine_fill(struct pickle_machine *machine, struct error *err);
 enum error_code pickle_machine_ended(const struct pickle_machine *machine, struct error *err);
-/* The next `size` bytes; as a number, of at most 8, little-endian. */
+/* Read the next `size` bytes; as a number they are at most 8, little-endian. */
 MUST_CHECK enum error_code pickle_machine_take(struct pickle_machine *machine, void *out,
                                                size_t size, struct error *err);
 MUST_CHECK enum error_code pickle_machine_take_number(struct pickle_machine *machine, size_t size,
                                                       uint64_t *value, struct error *err);
 MUST_CHECK enum error_code pickle_machine_push(struct pickle_machine *machine, uint32_t place,
                                                struct error *err);
-/* Pushes a text or bytes, whose length stands before them in `width` bytes. */
+/* Pushes a text or bytes, preceded by their length in `width` bytes. */
 MUST_CHECK enum error_code pickle_text_take(struct pickle_machine *machine, size_t width,
                                             bool is_text, struct error *err);
 
-/* The class module.name as a value. Fails: ERROR_INPUT for one that is not in the table. */
+/* Finds the class module.name, as a value. Fails: ERROR_INPUT for a class that is not in the
+ * table. */
 MUST_CHECK enum error_code pickle_class_find(struct pickle_machine *machine, const char *module,
                                              const char *name, uint32_t *place, struct error *err);
-/* What a class makes of a tuple of arguments. */
+/* Makes the value that a class makes of a tuple of arguments. */
 MUST_CHECK enum error_code pickle_class_call(struct pickle_machine *machine, uint32_t class_place,
                                              uint32_t arguments, uint32_t *place,
                                              struct error *err);
-/* Gives the value at `place` its state (BUILD). */
+/* Sets the state of the value at `place` (BUILD). */
 MUST_CHECK enum error_code pickle_class_build(struct pickle_machine *machine, uint32_t place,
                                               uint32_t state, struct error *err);
-/* The storage that a tuple names (BINPERSID). */
+/* Makes the storage that a tuple names (BINPERSID). */
 MUST_CHECK enum error_code pickle_class_storage(struct pickle_machine *machine, uint32_t tuple,
                                                 uint32_t *place, struct error *err);
 

@@ -1,4 +1,4 @@
-/* pickle_text - the texts of a pickle, and its bytes (pickle_machine.h). */
+/* pickle_text - reads the texts and bytes of a pickle (pickle_machine.h). */
 #include "common/base/memory.h"
 #include "common/formats/pickle_machine.h"
 
@@ -28,8 +28,8 @@ static enum error_code keep_text(struct pickle_machine *m, size_t size, struct e
     return pickle_machine_push(m, place, err);
 }
 
-/* Bytes that protocol 2 writes as a text: each a character below 256, those from 128 on in two bytes of UTF-8. Takes away what is whole
- * of piece[at, got), at least one character. */
+/* Decodes bytes that protocol 2 writes as a text: each is a character below 256, which from 128 on
+ * takes two bytes of UTF-8. It consumes the complete characters of piece[at, got), at least one. */
 static enum error_code decode_some(struct pickle_machine *m, uint64_t *left, struct error *err)
 {
     uint8_t *piece = m->piece;
@@ -56,7 +56,7 @@ static enum error_code decode_some(struct pickle_machine *m, uint64_t *left, str
     return pickle_machine_keep(m, piece + begin, out - begin, err);
 }
 
-/* One byte is left in the piece, and its character goes on in the next. */
+/* Refills the piece when its last byte is the first half of a character. */
 static enum error_code refill(struct pickle_machine *m, struct error *err)
 {
     const size_t kept = m->got - m->at;

@@ -6,25 +6,27 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Enough pieces that either side runs for a while before it waits for the other. */
+/* Enough pieces for either side to run for a while before it waits for the other. */
 enum { PIECE_COUNT = 8, PIECE_BYTES = 1 << 17, WORTH_BYTES = 1 << 20 };
 
 struct piece {
     size_t size, taken;
-    uint64_t done; /* of the packed file, behind this piece */
+    uint64_t done; /* bytes of the compressed file up to the end of this piece */
     enum error_code rc;
-    struct error err; /* what was met behind its bytes */
+    struct error err; /* the failure after its bytes */
     char bytes[PIECE_BYTES];
 };
 
 struct read_ahead {
     struct byte_source *source;
     pthread_t thread;
+    /* The lock protects `filled`, `emptied` and `is_closing`. The pieces need no lock: those from
+     * `emptied` to `filled` belong to the reader, the others to the thread that fills them. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t filled, emptied; /* pieces so far; piece i lies in piece[i % PIECE_COUNT] */
+    uint64_t filled, emptied; /* number of pieces so far; piece i is in piece[i % PIECE_COUNT] */
     bool is_closing;
-    bool at_end; /* the reader has had all */
+    bool at_end; /* the reader has read everything */
     struct piece piece[PIECE_COUNT];
 };
 
@@ -33,7 +35,7 @@ bool read_ahead_is_worth(const struct byte_source *source)
     return byte_source_is_packed(source) && byte_source_size(source) >= WORTH_BYTES;
 }
 
-/* The last piece is one that is not full, or has failed. */
+/* Returns whether a piece is the last: it is not full, or reading failed. */
 static bool is_last(const struct piece *piece)
 {
     return piece->rc != ERROR_NONE || piece->size < PIECE_BYTES;
@@ -110,7 +112,7 @@ void read_ahead_close(struct read_ahead *ahead)
     memory_free(ahead);
 }
 
-/* The piece that is read next. */
+/* Waits for the next piece. */
 static struct piece *wait_for_piece(struct read_ahead *ahead)
 {
     (void)pthread_mutex_lock(&ahead->lock);
@@ -136,7 +138,7 @@ enum error_code read_ahead_read(struct read_ahead *ahead, void *out, size_t size
         return ERROR_NONE;
     struct piece *piece = wait_for_piece(ahead);
     const size_t left = piece->size - piece->taken;
-    if (left == 0) { /* only the last one ends so */
+    if (left == 0) { /* only the last piece may be empty */
         if (piece->rc != ERROR_NONE && err)
             *err = piece->err;
         ahead->at_end = piece->rc == ERROR_NONE;

@@ -1,8 +1,8 @@
 /*
- * read_ahead - a byte source that a thread of its own unpacks, ahead of who reads it.
+ * read_ahead - decompresses a byte source in a thread of its own, ahead of the reader.
  *
- * Unpacking takes a core as long as splitting lines and looking up ids does, so the two go side by side. At most two pieces of
- * 256 KiB lie between them.
+ * Decompressing takes as much processor time as splitting lines and looking up ids, so doing both
+ * at once halves the time. At most 1 MiB is in flight.
  */
 #ifndef COMMON_FORMATS_READ_AHEAD_H
 #define COMMON_FORMATS_READ_AHEAD_H
@@ -13,13 +13,15 @@
 
 struct read_ahead;
 
-/* Whether it pays: a packed file of a MiB or more. */
+/* Returns whether it is worthwhile: for a compressed file of a MiB or more. */
 bool read_ahead_is_worth(const struct byte_source *source);
-/* Borrows `source` until read_ahead_close(), and nobody else reads it. Fails: ERROR_NO_MEMORY, also for want of a thread. */
+/* Borrows `source` until read_ahead_close(); nobody else may read it. Fails: ERROR_NO_MEMORY, also
+ * if no thread can be started. */
 MUST_CHECK enum error_code read_ahead_open(struct byte_source *source, struct read_ahead **out,
                                            struct error *err);
-void read_ahead_close(struct read_ahead *ahead); /* NULL is fine */
-/* As byte_source_read(); what fails there fails here, behind the bytes before it. Progress is told by who reads here. */
+void read_ahead_close(struct read_ahead *ahead); /* NULL is allowed */
+/* Reads like byte_source_read(). A failure there is reported here after the bytes before it.
+ * Progress is reported by the reader's thread. */
 MUST_CHECK enum error_code read_ahead_read(struct read_ahead *ahead, void *out, size_t size,
                                            size_t *got, struct error *err);
 

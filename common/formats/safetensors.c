@@ -16,7 +16,7 @@ static const struct {
 
 static const char metadata_key[] = "__metadata__";
 
-/* The bytes of the shape; false when they do not fit 63 bits. */
+/* Computes the bytes of the shape; returns false if they do not fit 63 bits. */
 static bool shape_bytes(const struct safetensors_tensor *tensor, uint64_t *bytes)
 {
     uint64_t product = types[tensor->type].size;
@@ -97,7 +97,7 @@ static enum error_code check_names(const struct safetensors *content, struct err
     return rc;
 }
 
-/* Sets the tensors' sizes on the way. */
+/* Writes the tensors, and sets their sizes. */
 static enum error_code write_tensors(struct json_writer *json, const struct safetensors *sorted,
                                      uint64_t *data_bytes, struct error *err)
 {
@@ -217,7 +217,7 @@ cleanup:
 
 /* --- reading --- */
 
-/* begin and end of a tensor's data, kept beside it while the order is checked. */
+/* Begin and end of a tensor's data, stored next to it while the order is checked. */
 struct extent {
     uint64_t begin, end;
     struct safetensors_tensor tensor;
@@ -233,7 +233,7 @@ static int by_extent(const void *a, const void *b)
     return strcmp(x->tensor.name, y->tensor.name);
 }
 
-/* The JSON between the length and the data. */
+/* Finds the JSON between the length and the data. */
 static enum error_code find_header(const uint8_t *data, size_t size, const char *name,
                                    size_t *header_size, struct error *err)
 {
@@ -344,7 +344,7 @@ static enum error_code read_tensor(const struct json_node *node, const char *nam
     return rc != ERROR_NONE ? rc : read_extent(json_get(node, "data_offsets"), name, out, err);
 }
 
-/* All members of the header: metadata into `out`, tensors into `extent`. */
+/* Reads all members of the header: metadata into `out`, tensors into `extent`. */
 static enum error_code read_members(const struct json_node *root, const char *name,
                                     struct safetensors *out, struct extent *extent,
                                     struct error *err)
@@ -367,7 +367,8 @@ static enum error_code read_members(const struct json_node *root, const char *na
     return ERROR_NONE;
 }
 
-/* In the order of their data the tensors follow one another without a gap, to the end of the file. */
+/* Checks that the tensors, in the order of their data, follow one another without a gap to the end
+ * of the file. */
 static enum error_code place_tensors(struct extent *extent, const uint8_t *data, size_t data_bytes,
                                      const char *name, struct safetensors *out, struct error *err)
 {

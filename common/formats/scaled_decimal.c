@@ -6,7 +6,7 @@
 enum { EXPONENT_MAX = 100000 };
 
 struct digits {
-    const char *text, *end; /* of the mantissa, with its point */
+    const char *text, *end; /* the mantissa, with its point */
     int first_power;        /* the power of ten of the first digit */
     bool is_negative;
 };
@@ -16,7 +16,7 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c) != 0;
 }
 
-/* Reads an exponent behind e. A very large one is cut to EXPONENT_MAX, which keeps its meaning. */
+/* Reads the exponent after e. A very large one is clamped to EXPONENT_MAX, with the same result. */
 static bool read_exponent(const char *at, const char *end, int *out)
 {
     const bool is_negative = at < end && *at == '-';
@@ -59,7 +59,7 @@ static bool find_digits(const char *text, size_t size, struct digits *out)
     return at == end;
 }
 
-/* Computes value * 10 + digit. False if it is above `limit`. */
+/* Computes value * 10 + digit. Returns false if it is above `limit`. */
 static bool push(uint64_t *value, unsigned digit, uint64_t limit)
 {
     if (*value > (limit - digit) / 10)

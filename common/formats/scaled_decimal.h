@@ -1,8 +1,9 @@
 /*
- * scaled_decimal - a decimal number as an integer of a smaller unit, computed from its digits
+ * scaled_decimal - converts a decimal number to an integer of a smaller unit from its digits,
  * without floating point.
  *
- * "1.5" in thousandths is 1500, and "1562112000123456789" stays exact, which a double would round.
+ * "1.5" in thousandths is 1500, and "1562112000123456789" stays exact, while a double would round
+ * it.
  */
 #ifndef COMMON_FORMATS_SCALED_DECIMAL_H
 #define COMMON_FORMATS_SCALED_DECIMAL_H
@@ -12,7 +13,7 @@
 
 enum scaled_decimal {
     SCALED_DECIMAL_EXACT,
-    SCALED_DECIMAL_ROUNDED, /* a fraction of the unit was rounded to the nearest, half away from 0 */
+    SCALED_DECIMAL_ROUNDED, /* a fraction of the unit was rounded, half away from 0 */
     SCALED_DECIMAL_TOO_LARGE, /* it does not fit 64 bits */
     SCALED_DECIMAL_NO_NUMBER,
 };

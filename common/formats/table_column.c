@@ -25,7 +25,8 @@ bool table_number(const struct field *field, bool decimal_comma, double *out)
     return text_double(text, field->size, out) && isfinite(*out);
 }
 
-/* 007 is no number that could be written back as it was. 0.5 and 0 are. */
+/* Returns whether it is a number like 007, which would not be written back in the same way. 0.5 and
+ * 0 are not. */
 static bool has_leading_zero(const struct field *field)
 {
     const bool is_signed = field->size > 0 && (field->text[0] == '-' || field->text[0] == '+');
@@ -34,13 +35,15 @@ static bool has_leading_zero(const struct field *field)
     return size > 1 && text[0] == '0' && isdigit((unsigned char)text[1]);
 }
 
-/* 1,500 may be 1.5 or 1500: a column in which all numbers are such is one of words. */
+/* Returns whether a number has three decimals: 1,500 may be 1.5 or 1500, so a column with only such
+ * numbers is one of words. */
 static bool has_three_decimals(const struct field *field)
 {
     return field->size > 4 && field->text[field->size - 4] == ',';
 }
 
-/* The sum of the largest integer and one would overflow. */
+/* Returns whether `integer` is `last` plus 1, without the overflow of adding one to the largest
+ * integer. */
 static bool follows(int64_t last, int64_t integer)
 {
     return integer > last && integer - 1 == last;

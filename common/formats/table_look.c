@@ -22,11 +22,12 @@ void table_look_release(struct table_look *look)
 
 /* ---- separator ------------------------------------------------------------------------------- */
 
-struct vote { /* what one separator makes of the first rows */
+struct vote { /* the result of one separator on the first rows */
     size_t first, second,
-        others;      /* fields of the first row, of the second; rows with as many as the second */
-    size_t pairs;    /* rows with two fields or more */
-    bool is_decimal; /* commas: each stands between two digits */
+        /* fields of the first row; of the second; number of rows with as many as the second */
+        others;
+    size_t pairs;    /* number of rows with two fields or more */
+    bool is_decimal; /* for commas: each is between two digits */
 };
 
 struct ballot {
@@ -35,7 +36,8 @@ struct ballot {
     size_t rows;
 };
 
-/* A comma between digits is part of a number (1,5). A comma elsewhere in a row separates. */
+/* Returns whether commas are between digits, that is, part of a number (1,5). A comma elsewhere in
+ * a row separates. */
 static bool are_commas_decimal(const struct text_line *line)
 {
     for (size_t i = 0; i < line->size; i++) {
@@ -68,7 +70,8 @@ static void count_line(struct ballot *ballot, const struct text_line *line)
     ballot->rows++;
 }
 
-/* Whether all rows have the same number of fields; the first may lack one, as a header may. */
+/* Returns whether all rows have the same number of fields; the first may lack one, as a header
+ * may. */
 static bool agrees(const struct ballot *ballot, enum delimiter d)
 {
     const struct vote *vote = &ballot->vote[d];
@@ -130,7 +133,8 @@ struct look_run {
     struct field first[TABLE_COLUMNS_MAX]; /* the first row, as views into look->header */
     size_t first_count;                    /* its fields */
     int64_t first_row;                     /* its line */
-    bool has_stem[TABLE_COLUMNS_MAX];      /* a cell below has the stem of the first row's cell */
+    /* a cell further down has the stem of the first row's cell */
+    bool has_stem[TABLE_COLUMNS_MAX];
 };
 
 static enum error_code refuse_count(const struct look_run *run, const struct text_line *line,
@@ -169,7 +173,7 @@ static bool has_numbers(const struct table_look *look)
     return false;
 }
 
-/* Splits the first row. A header that lacks a field has the first column without a name. */
+/* Splits the first row. If a header lacks a field, the first column has no name. */
 static void split_first(struct look_run *run)
 {
     const struct table_look *look = run->look;
@@ -206,8 +210,8 @@ static enum error_code make_columns(struct look_run *run, const struct text_line
     return rc;
 }
 
-/* Files that were put one after the other have headers in the middle: a row equal to the first one
- * that has two known names. */
+/* Recognises a repeated header, as in files that were concatenated: a row equal to the first one
+ * with two known names. */
 static bool is_header_again(const struct look_run *run, const struct text_line *line,
                             const struct field *field, size_t count)
 {
@@ -230,7 +234,8 @@ static struct field stem_of(const struct field *field)
     return (struct field){field->text, size && size == field->size ? size - 1 : size};
 }
 
-/* n17 has the stem of n1, and is as likely an id as n1 is. */
+/* Returns whether two cells share a stem: n17 has the stem of n1, and is as likely an id as n1
+ * is. */
 static bool have_one_stem(const struct field *a, const struct field *b)
 {
     const struct field stem = stem_of(a), other = stem_of(b);
@@ -316,7 +321,8 @@ static bool occurs_below(const struct look_run *run, const struct field *field)
     return false;
 }
 
-/* txId1,txId2 are names. n1,n2 are ids if a row below has n3, or if there is no row below. */
+/* Returns whether two cells are a pair of names such as txId1,txId2. n1,n2 are ids if a row below
+ * has n3, or if there is no row below. */
 static bool is_named_pair(const struct look_run *run, size_t i)
 {
     const struct table_request *request = run->request;
@@ -324,8 +330,8 @@ static bool is_named_pair(const struct look_run *run, size_t i)
            request->are_pair(&run->first[i], &run->first[i + 1]);
 }
 
-/* Whether the first row has a name that the caller knows, and no cell that occurs again below. A
- * single letter may be an id: one alone names nothing. */
+/* Returns whether the first row has a name that the caller knows, and no cell that occurs again
+ * below. A single letter may be an id, so one alone does not count as a name. */
 static bool has_names(const struct look_run *run)
 {
     const struct field *field = run->first;
@@ -351,8 +357,8 @@ static bool differs_from_column(const struct look_run *run, size_t i, const stru
     return (column.are_numbers && !own.are_numbers) || (column.are_dates && !own.are_dates);
 }
 
-/* Whether all cells are words above words, no cell occurs again in the two columns that have most,
- * and nine of ten other words do. */
+/* Returns whether all cells are words above words, no cell occurs again in the two columns with
+ * most words, and nine of ten other words do. */
 static bool looks_like_names(const struct look_run *run)
 {
     const struct field *field = run->first;
@@ -381,7 +387,7 @@ static bool is_header(const struct look_run *run)
     return any && !run->request->has_no_header;
 }
 
-/* Counts the first row as a row, above the others. */
+/* Counts the first row as a row, before the others. */
 static enum error_code count_first(struct look_run *run, struct error *err)
 {
     struct table_look *look = run->look;

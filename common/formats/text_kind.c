@@ -25,7 +25,7 @@ static struct span skip_space(struct span text)
     return text;
 }
 
-/* The text behind a byte order mark and what is blank. */
+/* Returns the text after a byte order mark and blanks. */
 static struct span begin(const char *text, size_t size)
 {
     struct span all = {text, text + size};
@@ -40,7 +40,7 @@ static bool starts_with(struct span text, const char *word)
     return (size_t)(text.end - text.at) >= size && strncasecmp(text.at, word, size) == 0;
 }
 
-/* The same, and the word ends there. */
+/* Does the same, and requires that the word ends there. */
 static bool starts_with_word(struct span text, const char *word)
 {
     const char *behind = text.at + strlen(word);
@@ -63,7 +63,7 @@ static bool has(struct span text, const char *word)
     return false;
 }
 
-/* Takes the first line off `text`; false behind the last. */
+/* Removes the first line from `text`; returns false after the last. */
 static bool next_line(struct span *text, struct span *line)
 {
     if (text->at >= text->end)
@@ -78,7 +78,7 @@ static bool next_line(struct span *text, struct span *line)
     return true;
 }
 
-/* The first line that is neither empty nor begins with one of `comments`. */
+/* Finds the first line that is neither empty nor begins with one of `comments`. */
 static bool first_line(struct span text, const char *comments, struct span *line)
 {
     while (next_line(&text, line))
@@ -171,7 +171,7 @@ bool text_is_html(const char *text, size_t size)
 
 /* --- RDF --- */
 
-/* Takes <iri>, _:name or "text" with what belongs to it off `line`. */
+/* Removes <iri>, _:name or "text" with its suffix from `line`. */
 static bool take_term(struct span *line)
 {
     struct span at = *line;
@@ -195,7 +195,7 @@ static bool take_term(struct span *line)
     return true;
 }
 
-/* Whether a line has so many terms and a dot. The dot may touch the last term. */
+/* Returns whether a line has this many terms and a dot. The dot may touch the last term. */
 static bool is_statement(const char *text, size_t size, int terms)
 {
     struct span line;
@@ -313,7 +313,7 @@ bool text_is_arff(const char *text, size_t size)
     return first_line(begin(text, size), "%", &line) && starts_with_word(line, "@relation");
 }
 
-/* Takes digits, a colon and a number off `at`. */
+/* Removes digits, a colon and a number from `at`. */
 static bool take_pair(struct span *at)
 {
     const char *from = at->at;

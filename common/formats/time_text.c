@@ -39,7 +39,7 @@ static int64_t power_of_ten(int exponent)
     return power;
 }
 
-/* Cuts " in seconds" off a setting of `size` bytes and takes its scale. */
+/* Cuts " in seconds" off a setting of `size` bytes, and sets its scale. */
 static void take_unit(const char *setting, size_t *size, int *scale)
 {
     for (int u = 0; u < UNIT_COUNT; u++) {
@@ -53,7 +53,7 @@ static void take_unit(const char *setting, size_t *size, int *scale)
     }
 }
 
-/* number*1000: the power of ten behind the star, or -1. */
+/* Returns the power of ten after the star of number*1000, or -1. */
 static int scale_of(const char *text)
 {
     int zeros = 0;
@@ -153,7 +153,7 @@ bool time_format_of_meaning(const char *meaning, struct time_format *out)
     return false;
 }
 
-/* A date in units of 10^-scale seconds. */
+/* Converts a date to units of 10^-scale seconds. */
 static bool in_units(const struct time_format *format, const struct date *date, int64_t *out,
                      struct time_fault *fault)
 {
@@ -163,7 +163,7 @@ static bool in_units(const struct time_format *format, const struct date *date, 
     if (date->nanoseconds % unit)
         return refuse(fault, "a date without a finer fraction than the unit of ingest.time_format",
                       NULL);
-    if (seconds < 0 && rest) { /* counted from the next second, so that the least date fits */
+    if (seconds < 0 && rest) { /* count from the next second, so that the least date fits */
         seconds++;
         rest -= in_second;
     }

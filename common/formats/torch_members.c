@@ -14,24 +14,24 @@
 
 enum {
     PIECE_BYTES = 1 << 18,
-    NPY_START = 256, /* bytes of the header that is written */
+    NPY_START = 256, /* bytes of the header to write */
     KEY_SIZE = 128,
-    OLD_PICKLES = 3, /* before that of the dictionary */
+    OLD_PICKLES = 3, /* before the pickle of the dictionary */
     STORAGE_PREFIX = 8
 };
 
-struct unpacking { /* one run */
+struct unpacking { /* state of one run */
     const char *path, *folder;
-    int fd_plus_one;            /* the file, of the older forms */
-    uint64_t at, size;          /* in it */
-    struct zip_archive archive; /* of the newer one */
+    int fd_plus_one;            /* the file, in the older formats */
+    uint64_t at, size;          /* position and size of that file */
+    struct zip_archive archive; /* in the newer format */
     bool is_zip, is_old;
-    char prefix[ZIP_NAME_SIZE];   /* of members: "<any>/" */
-    char where[FILE_PATH_SIZE];   /* of the pickle, for messages */
-    char scratch[FILE_PATH_SIZE]; /* bytes of NumPy's arrays */
+    char prefix[ZIP_NAME_SIZE];   /* of the names of members: "<any>/" */
+    char where[FILE_PATH_SIZE];   /* position of the pickle, for messages */
+    char scratch[FILE_PATH_SIZE]; /* file with the bytes of NumPy's arrays */
     int scratch_fd_plus_one;
     struct pickle_arrays arrays;
-    struct pickle_arrays names; /* of storages, in the order of an older file */
+    struct pickle_arrays names; /* names of storages, in the order of an older file */
     uint8_t *piece;             /* [PIECE_BYTES] */
 };
 
@@ -68,7 +68,7 @@ static enum error_code read_pickle(struct unpacking *u, struct pickle_arrays *ou
     if (end < 0)
         return error_set_errno(err, ERROR_IO, "%s", u->scratch);
     source.scratch_size = (uint64_t)end;
-    if (!u->is_zip) /* one of several in a file */
+    if (!u->is_zip) /* an older file has several pickles */
         (void)snprintf(u->where, sizeof u->where, begin ? "%s: the pickle at byte %" PRIu64 : "%s",
                        u->path, begin);
     const enum error_code rc = pickle_arrays_read(out, &source, err);
@@ -83,7 +83,7 @@ static const struct pickle_value *root_of(const struct pickle_arrays *arrays)
     return &arrays->value[arrays->root];
 }
 
-/* The value of a key that is a text; NULL without it. */
+/* Returns the value of a text key; NULL if there is none. */
 static const struct pickle_value *look_up(const struct pickle_arrays *arrays, const char *key)
 {
     const struct pickle_value *of = root_of(arrays);
@@ -102,7 +102,8 @@ static enum error_code refuse(const struct unpacking *u, uint64_t where, const c
                      where, expected, found);
 }
 
-/* The three pickles before the dictionary of an older file, of which the first was read. */
+/* Skips the rest of the three pickles before the dictionary of an older file; the first was
+ * read. */
 static enum error_code pass_older_start(struct unpacking *u, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -141,7 +142,7 @@ static enum error_code read_plain(struct unpacking *u, struct error *err)
     return rc;
 }
 
-/* A member "<any>/data.pkl", open. */
+/* Finds and opens a member "<any>/data.pkl". */
 static enum error_code find_pickle(struct unpacking *u, struct error *err)
 {
     static const char ending[] = "/data.pkl";
@@ -192,7 +193,7 @@ static enum error_code read_zip(struct unpacking *u, struct error *err)
         rc = find_pickle(u, err);
     if (rc == ERROR_NONE)
         rc = read_pickle(u, &u->arrays, err);
-    if (rc == ERROR_NONE) /* to the end, for its sum */
+    if (rc == ERROR_NONE) /* to the end, so that its checksum is verified */
         rc = zip_archive_read(&u->archive, u->piece, PIECE_BYTES, &got, err);
     if (rc == ERROR_NONE)
         rc = zip_archive_finish(&u->archive, err);
@@ -201,7 +202,7 @@ static enum error_code read_zip(struct unpacking *u, struct error *err)
 
 /* --- elements --- */
 
-/* Where the elements of a storage begin in an older file. */
+/* Finds where the elements of a storage begin in an older file. */
 static enum error_code find_older(const struct unpacking *u, const struct pickle_value *storage,
                                   uint64_t *offset, struct error *err)
 {
@@ -247,7 +248,7 @@ static enum error_code find_older(const struct unpacking *u, const struct pickle
                      u->path, at, wanted, storage->number);
 }
 
-/* Passes over `skipped` bytes of the open member. */
+/* Skips `skipped` bytes of the open member. */
 static enum error_code skip(struct unpacking *u, uint64_t skipped, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -262,7 +263,7 @@ static enum error_code skip(struct unpacking *u, uint64_t skipped, struct error 
     return rc;
 }
 
-/* The next `bytes` of what is open, to the file. */
+/* Copies the next `bytes` of the open source to the file. */
 static enum error_code copy(struct unpacking *u, int from, uint64_t offset, uint64_t bytes, int to,
                             const char *target, struct error *err)
 {
@@ -319,12 +320,12 @@ static enum error_code copy_elements(struct unpacking *u, const struct pickle_va
         rc = skip(u, array->first * array->item_size, err);
     if (rc == ERROR_NONE)
         rc = copy(u, -1, 0, bytes, to, target, err);
-    if (rc == ERROR_NONE) /* the rest, for the sum of them all */
+    if (rc == ERROR_NONE) /* the rest, so that the checksum is verified */
         rc = skip(u, UINT64_MAX, err);
     return rc == ERROR_NONE ? zip_archive_finish(&u->archive, err) : rc;
 }
 
-/* The header of an .npy (npy_header.h). */
+/* Writes the header of an .npy file (npy_header.h). */
 static void make_header(const struct pickle_array *array, char header[NPY_START])
 {
     static const uint8_t start[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, NPY_START - 10, 0};
@@ -338,7 +339,7 @@ static void make_header(const struct pickle_array *array, char header[NPY_START]
     const int used = snprintf(header + 10, NPY_START - 10,
                               "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", array->descr,
                               array->is_by_columns ? "True" : "False", shape);
-    header[10 + used] = ' '; /* over the NUL */
+    header[10 + used] = ' '; /* overwrites the NUL */
     header[NPY_START - 1] = '\n';
 }
 
@@ -365,7 +366,7 @@ static enum error_code write_array(struct unpacking *u, const char *key,
     return rc;
 }
 
-/* A key as part of the name of a file. */
+/* Converts a key to a part of the name of a file. */
 static enum error_code take_key(const struct unpacking *u, const char *outer,
                                 const struct pickle_value *key, char name[2 * KEY_SIZE],
                                 struct error *err)

@@ -1,7 +1,7 @@
 /*
- * usual_advice - the advice about mistakes that readers of several formats meet.
+ * usual_advice - advice about mistakes that several readers report.
  *
- * Each stands at the end of a format of error_set() (common/base/error.h).
+ * Each is put at the end of a format of error_set() (common/base/error.h).
  */
 #ifndef COMMON_FORMATS_USUAL_ADVICE_H
 #define COMMON_FORMATS_USUAL_ADVICE_H

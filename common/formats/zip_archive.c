@@ -20,7 +20,8 @@ enum error_code zip_archive_open(struct zip_archive *archive, const char *path, 
 {
     int fd = -1;
     *archive = (struct zip_archive){.path = path};
-    const enum error_code rc = file_open(path, &fd, err); /* minizip would open a FIFO and wait */
+    /* file_open() refuses a FIFO, which minizip would open and wait for */
+    const enum error_code rc = file_open(path, &fd, err);
     if (rc != ERROR_NONE)
         return rc;
     (void)close(fd);

@@ -1,9 +1,9 @@
 /*
- * zstd_unpacker - the bytes of a stream of zstd frames, piece by piece.
+ * zstd_unpacker - decompresses a stream of zstd frames, piece by piece.
  *
- * A frame says how many of the bytes before a place it may refer to, its window; that is the memory that unpacking takes.
- * Windows above ZSTD_WINDOW_MAX are refused: what `zstd` writes has less, unless it was called with --long=28 or more.
- * Format: RFC 8878; library: libzstd.
+ * A frame states how many earlier bytes it may refer to, its window, which determines the memory
+ * for decompressing. Windows above ZSTD_WINDOW_MAX are refused; `zstd` writes smaller ones, unless
+ * it was called with --long=28 or more. Format: RFC 8878; library: libzstd.
  */
 #ifndef COMMON_FORMATS_ZSTD_UNPACKER_H
 #define COMMON_FORMATS_ZSTD_UNPACKER_H
@@ -18,7 +18,7 @@ enum { ZSTD_MAGIC_SIZE = 4, ZSTD_WINDOW_MAX = 1 << 27 };
 
 struct zstd_unpacker;
 
-/* Unread packed bytes, and room for unpacked ones; a step moves both on. */
+/* Unread compressed bytes, and room for decompressed ones; a step advances both. */
 struct zstd_piece {
     const uint8_t *in;
     size_t in_left;
@@ -26,16 +26,17 @@ struct zstd_piece {
     size_t out_left;
 };
 
-/* Whether `data` begins a frame, of data or of what is to be skipped (pzstd begins with one). */
+/* Returns whether `data` begins a frame of data, or a skippable frame (files of pzstd begin with
+ * one). */
 bool zstd_unpacker_is_magic(const uint8_t data[ZSTD_MAGIC_SIZE]);
 
 /* Owns:  *out; free with zstd_unpacker_free().
  * Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code zstd_unpacker_new(struct zstd_unpacker **out, struct error *err);
-void zstd_unpacker_free(struct zstd_unpacker *unpacker); /* NULL is fine */
+void zstd_unpacker_free(struct zstd_unpacker *unpacker); /* NULL is allowed */
 
-/* Unpacks what it can. *is_between: a frame is whole, and the next begins with the next byte.
- * Returns: NULL, or what is wrong with the data, in libzstd's words. */
+/* Decompresses what it can. *is_between: a frame is complete, and the next byte begins another one.
+ * Returns: NULL, or the error in the data, in libzstd's words. */
 MUST_CHECK const char *zstd_unpacker_step(struct zstd_unpacker *unpacker, struct zstd_piece *piece,
                                           bool *is_between);
 

@@ -176,7 +176,7 @@ void edge_columns_unpack(const struct edge_columns *to, uint64_t edge, const cha
     }
 }
 
-/* The number of one element. A large integer is rounded. */
+/* Returns one element as a double. A large integer is rounded. */
 static double number_at(enum element_type type, const void *data, uint64_t i)
 {
     if (type == ELEMENT_U16)
@@ -186,7 +186,7 @@ static double number_at(enum element_type type, const void *data, uint64_t i)
     return type == ELEMENT_F64 ? ((const double *)data)[i] : (double)((const int64_t *)data)[i];
 }
 
-/* The order of element `i` of x and element `j` of y. Integers of 64 bits are compared as such. */
+/* Compares element `i` of x with element `j` of y. Integers of 64 bits are compared exactly. */
 static int compare_at(enum element_type type, const void *x, uint64_t i, const void *y, uint64_t j)
 {
     if (type == ELEMENT_I64) {

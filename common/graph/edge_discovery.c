@@ -9,9 +9,8 @@
 #include <immintrin.h>
 #endif
 
-/*
- * Whether an edge finds a node is what no predictor guesses, so it is a number here and never a branch.
- */
+/* Whether an edge discovers a node is unpredictable, so the code uses it as a number and never
+ * branches on it. */
 
 enum { WORD = 64, LANES = EDGE_DISCOVERY_SLACK };
 
@@ -20,7 +19,7 @@ static unsigned edges_of_word(uint64_t first, uint64_t edge_count)
     return edge_count - first < WORD ? (unsigned)(edge_count - first) : WORD;
 }
 
-/* What the edges so far have come to. */
+/* The state after the edges so far. */
 struct marking {
     uint32_t next, rest;
 };
@@ -38,8 +37,9 @@ CPU_INLINE uint64_t mark_edges(const uint32_t *neighbor, unsigned count, struct 
 }
 
 #if CPU_LEVEL_X86
-/* Sources that were known before these edges find nothing. When the others are the next numbers, each finds one;
- * else one of them repeats a node found here, and the edges are looked at one after the other. */
+/* Marks 64 edges. Edges whose sources were known before them discover nothing. If the other sources
+ * are the next numbers in order, each of them is a discovery; otherwise some source repeats a node
+ * that was discovered among these edges, and they are processed one by one. */
 CPU_AVX512_CODE static uint64_t mark_word_avx512(const uint32_t *neighbor, struct marking *at)
 {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -109,7 +109,7 @@ uint64_t edge_discovery_count(const uint64_t *is_new, uint64_t edge_count)
     return found;
 }
 
-/* Where the next edge gets its source from. */
+/* The state of the restoration: where the next source comes from. */
 struct restoring {
     const uint32_t *rest;
     uint32_t next;
@@ -156,8 +156,9 @@ static void restore_word(uint64_t marks, struct restoring *at, uint32_t *neighbo
         restore_edges(marks >> i, 8, at, neighbor + i);
 }
 
-/* What is written stays behind what is read: the next of the rest is ahead by as many edges as are still to be
- * found. What is read behind the last of the rest is not used. */
+/* Restores in place: the write position stays behind the read position, because the next of the
+ * rest is ahead by as many edges as still have discoveries. The values read after the last of the
+ * rest are not used. */
 void edge_discovery_restore(const uint64_t *is_new, uint64_t edge_count, uint64_t rest_count,
                             uint32_t first_new, uint32_t *neighbor)
 {

@@ -1,10 +1,10 @@
 /*
  * edge_time - the times of edges as 64-bit integers.
  *
- * Earlier releases stored times as doubles. Such times are still read: each becomes the integer
- * that stands at the same place in the order of all doubles, so that comparing the integers
- * compares the times. The integer has the value of the time only where times are stored as
- * integers; edge_time_to_double() gives the double back.
+ * Earlier releases stored times as doubles. Such times can still be read: each becomes the integer
+ * with the same rank in the order of all doubles, so that comparing the integers compares the
+ * times. The integer has the value of the time only if times are stored as integers;
+ * edge_time_to_double() returns the double.
  */
 #ifndef COMMON_GRAPH_EDGE_TIME_H
 #define COMMON_GRAPH_EDGE_TIME_H
@@ -17,7 +17,7 @@
 #define EDGE_TIME_FIRST INT64_MIN
 #define EDGE_TIME_LAST  INT64_MAX
 
-/* 0 and -0 are one time. */
+/* Treats 0 and -0 as the same time. */
 static inline int64_t edge_time_of_double(double time)
 {
     int64_t bits = 0;
@@ -59,7 +59,7 @@ static inline struct edge_times edge_times_from(struct edge_times times, uint64_
     return times;
 }
 
-/* Writes a time as it is stored. */
+/* Writes a time in its stored form. */
 static inline void edge_time_put(void *word, bool is_double, int64_t time)
 {
     const double old = is_double ? edge_time_to_double(time) : 0;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* start[j + 2] counts the edges of source j, so that after the running sum start[j + 1] is where j
- * begins, and after filling where it ends, which is where j + 1 begins. */
+/* Counts. start[j + 2] has the number of edges of source j, so after the running sum start[j + 1]
+ * is the begin of j. Filling advances it to the end of j, which is the begin of j + 1. */
 static void count(const struct message_block *block, bool skip_self_loops, uint32_t *start)
 {
     memset(start, 0, ((size_t)block->source_count + 2) * sizeof *start);
@@ -15,7 +15,7 @@ static void count(const struct message_block *block, bool skip_self_loops, uint3
         start[j] += start[j - 1];
 }
 
-/* `out->edge` NULL: they are not numbered. */
+/* Fills the edges; they are not numbered if `out->edge` is NULL. */
 static void fill(const struct message_block *block, bool skip_self_loops,
                  const struct transposed_edges *out)
 {

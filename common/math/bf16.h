@@ -1,12 +1,12 @@
 /*
  * bf16 - the upper half of a float: its sign and exponent, and 8 instead of 24 significant bits.
  *
- * A product of two is exact in a float. Rounding is to nearest, ties to even, done on the bits, so that
- * any instruction set gives the same; what rounds past the largest value becomes infinite, and a NaN
- * stays one. Element by element, as in vector.h.
+ * The product of two bf16 is exact in a float. Rounding is to nearest, ties to even, computed on
+ * the bits, so every instruction set gives the same result. A value that rounds past the largest
+ * becomes infinite, and a NaN stays one. All functions work element by element, as in vector.h.
  *
- * Rows of bf16 are kept with an even number of elements from row to row and, when their columns are odd
- * in number, a 0 behind the last: products take them in pairs (bf16_form.h).
+ * Rows of bf16 have an even stride, and a row with an odd number of columns has a 0 after the last
+ * one, because products take the elements in pairs (bf16_form.h).
  */
 #ifndef COMMON_MATH_BF16_H
 #define COMMON_MATH_BF16_H
@@ -48,7 +48,7 @@ CPU_INLINE void bf16_to_floats(float *restrict y, const bf16 *restrict x, size_t
         y[i] = bf16_to_float(x[i]);
 }
 
-/* Elements from row to row for rows of `dim` columns. */
+/* Returns the stride in elements of rows of `dim` columns. */
 CPU_INLINE size_t bf16_stride(size_t dim)
 {
     return dim + dim % 2;

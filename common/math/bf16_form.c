@@ -44,7 +44,8 @@ size_t bf16_right_size(size_t depth, size_t cols)
 
 /* --- one pair of rows, or one unit of the depth, at any level --- */
 
-/* Columns `count` of a panel for the rows `lower` and `upper` (NULL: there is none), zeros up to `width`. */
+/* Interleaves `count` columns of the rows `lower` and `upper` (NULL: there is none) for a panel,
+ * with zeros up to `width`. */
 static void pair_rows(const bf16 *lower, const bf16 *upper, size_t count, size_t width, bf16 *out)
 {
     for (size_t i = 0; i < width; i++) {
@@ -53,7 +54,8 @@ static void pair_rows(const bf16 *lower, const bf16 *upper, size_t count, size_t
     }
 }
 
-/* `count` columns of at most BF16_DEPTH_UNIT rows, into columns of `depth`; rows there are not are zeros. */
+/* Transposes `count` columns of at most BF16_DEPTH_UNIT rows into columns of `depth`; missing rows
+ * are zeros. */
 static void transpose_unit(const float *rows, size_t stride, size_t row_count, size_t count,
                            bf16 *out, size_t depth)
 {
@@ -84,7 +86,8 @@ static void pair_rows_avx512(const bf16 *lower, const bf16 *upper, size_t count,
     }
 }
 
-/* bf16_of_float(), the bf16 in the upper half of each lane; below it is what rounding left. */
+/* Rounds like bf16_of_float(). The bf16 is in the upper half of each lane; the lower half is
+ * undefined. */
 AVX512_INLINE __m512i rounded_up_there(__m512 x)
 {
     const __m512i bits = _mm512_castps_si512(x);
@@ -101,7 +104,7 @@ AVX512_INLINE __m512i pair_rounded(__m512 lower, __m512 upper)
     return _mm512_mask_blend_epi16(0xaaaaaaaaU, low, rounded_up_there(upper));
 }
 
-/* The 16 x 16 words in x, transposed: first in each quarter of a vector, then the quarters. */
+/* Transposes the 16 x 16 words in x: first within each quarter of a vector, then the quarters. */
 AVX512_INLINE void transpose_words(__m512i x[LANES])
 {
     __m512i y[LANES];
@@ -180,7 +183,7 @@ struct bf16_left bf16_left_of_columns(const float *rows, size_t row_count, size_
     return (struct bf16_left){.value = room, .rows = cols, .depth = row_count};
 }
 
-/* Rows are read as they lie, and each goes into all panels. */
+/* Reads the rows in order, and writes each into all panels. */
 struct bf16_right bf16_right_of_rows(const bf16 *rows, size_t row_count, size_t cols, size_t stride,
                                      bf16 *room)
 {

@@ -4,7 +4,7 @@
 
 enum { LANES = 16, MOST_ROWS = 128 /* of one kernel */, TABLE_BYTES = 16 << 20 };
 
-/* What a kernel is made for. */
+/* The shape that a kernel is generated for. */
 struct kernel_shape {
     size_t rows, cols, depth;
     size_t left_stride, right_width, c_stride;
@@ -26,8 +26,9 @@ static libxsmm_blasint blas_int(size_t value)
     return (libxsmm_blasint)value;
 }
 
-/* The library's matrices lie by columns. So its c is our c^T, its a is the right operand, in pairs, and
- * its b is the left one. It keeps the kernels that it has made and finds one again in 20 ns. */
+/* The library's matrices are column-major. So its c is our c^T, its a is the right operand, in
+ * pairs, and its b is the left operand. It caches the kernels that it has generated, and finds one
+ * again in 20 ns. */
 static libxsmm_bsmmfunction kernel_of(const struct kernel_shape *shape)
 {
     const libxsmm_blasint right_width = blas_int(shape->right_width);
@@ -52,8 +53,9 @@ static bool can_map(size_t bytes, int protection)
     return true;
 }
 
-/* Without the instruction the library would make kernels of others, with other bits: so would a lower
- * LIBXSMM_TARGET in the environment, which the call that names the target overrules. */
+/* Starts the library for this instruction set. Without the instruction the library would use
+ * kernels with other instructions and other bits. So would a lower LIBXSMM_TARGET in the
+ * environment; the call that names the target overrides it. */
 static void start(void)
 {
     const struct kernel_shape probe = {.rows = 1,
@@ -68,7 +70,7 @@ static void start(void)
     hindrance = CPU_LEVEL_VARIABLE " names a level below bf16";
     if (cpu_level() < CPU_BF16)
         return;
-    /* The library notices neither, and would end the process. */
+    /* The library checks neither condition, and would end the process. */
     hindrance = "the system forbids memory that is written and executed";
     if (!can_map(1, PROT_READ | PROT_WRITE | PROT_EXEC))
         return;
@@ -126,7 +128,7 @@ bool bf16_product_is_possible(void)
     return !bf16_product_hindrance();
 }
 
-/* All rows of c for one panel of columns. */
+/* Computes all rows of c for one panel of columns. */
 static void multiply_panel(struct kernel_shape shape, size_t row_count, const bf16 *left,
                            const bf16 *right, float *c)
 {

@@ -7,7 +7,7 @@ CPU_KERNEL(round_rows, (bf16 * out, const char *rows, size_t dim, size_t row_cou
     for (size_t row = 0; row < row_count; row++, rows += dim * sizeof(float), out += stride) {
         for (size_t i = 0; i < dim; i++) {
             float value;
-            memcpy(&value, rows + i * sizeof value, sizeof value); /* floats that are not aligned */
+            memcpy(&value, rows + i * sizeof value, sizeof value); /* the floats may be unaligned */
             out[i] = bf16_of_float(value);
         }
         if (stride > dim)
@@ -20,7 +20,7 @@ void bf16_rows_round(bf16 *out, const void *rows, size_t dim, size_t row_count)
     round_rows(out, rows, dim, row_count);
 }
 
-/* Of values at any address. */
+/* Types of values at any address. */
 typedef bf16 loose_bf16 __attribute__((aligned(1)));
 typedef float loose_float __attribute__((aligned(1)));
 

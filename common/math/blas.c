@@ -13,7 +13,8 @@ static void set_one_thread(void)
     openblas_set_num_threads(1);
 }
 
-/* Not left to a start-up call that someone could forget: more threads would silently change bits. */
+/* It is a constructor, because a start-up call could be forgotten, and more threads would silently
+ * change bits. */
 void blas_start(void)
 {
     (void)pthread_once(&once, set_one_thread);

@@ -1,9 +1,9 @@
 /*
- * blas - matrix products by OpenBLAS, the only door to it.
+ * blas - matrix products by OpenBLAS. No other file uses it.
  *
- * Always one BLAS thread a call: the bits of a product depend on the thread count, and threads have
- * their own tiles of rows anyway (model.h). They also depend on the core type, which
- * blas_core_name() tells, and on the version. Any number of threads may call at once.
+ * A call always uses one BLAS thread: the bits of a product depend on the number of threads, and
+ * our threads have their own tiles of rows anyway (model.h). The bits also depend on the core type,
+ * which blas_core_name() returns, and on the version. Threads: any number at once.
  */
 #ifndef COMMON_MATH_BLAS_H
 #define COMMON_MATH_BLAS_H
@@ -19,16 +19,17 @@ enum blas_form {
     BLAS_TN, /* c = a^T b    a [k, m]  b [k, n] */
 };
 
-/* c [m, n] with c_stride floats from row to row: overwritten, or added to when `add`.
- * Sizes must agree and be below 2^31; nothing overlaps. */
+/* Computes c [m, n] with a stride of c_stride floats: overwritten, or added to when `add`. Sizes
+ * must agree and be below 2^31; nothing overlaps. */
 void blas_product(enum blas_form form, struct matrix_view a, struct matrix_view b, bool add,
                   float *c, size_t c_stride);
 
-/* The processor type that OpenBLAS chose its kernels for, "SkylakeX". */
+/* Returns the processor type that OpenBLAS chose its kernels for, such as "SkylakeX". */
 const char *blas_core_name(void);
-/* One thread a call from now on: for libraries that call BLAS themselves. Doing it again is fine. */
+/* Sets one thread for each call from now on, for libraries that call BLAS themselves. It may be
+ * repeated. */
 void blas_start(void);
-/* "OpenBLAS 0.3.21 ..." as the library describes itself. */
+/* Returns "OpenBLAS 0.3.21 ...", the library's description of itself. */
 const char *blas_version(void);
 
 #endif

@@ -13,12 +13,12 @@ _Static_assert(sizeof(a_int) == sizeof(int32_t),
 
 enum { RESTARTS = 1000, MULTIPLY = 1, MULTIPLY_AGAIN = -1, DONE = 99, NOT_ALL_CONVERGED = 1 };
 
-/* What ARPACK works on, owned. */
+/* The working memory of ARPACK; owned. */
 struct iteration {
     a_int size, count, basis_size, work_size;
     double *start;   /* [size] */
     double *basis;   /* [basis_size, size] */
-    double *vectors; /* [3, size] what is to be multiplied, and the product */
+    double *vectors; /* [3, size], the vector to multiply, and the product */
     double *work;    /* [work_size] */
     double *value;   /* [count] ascending */
     a_int *chosen;   /* [basis_size] */
@@ -67,16 +67,16 @@ static enum error_code init(struct iteration *it, int32_t size, int count, int64
         rc = memory_new(&it->chosen, (size_t)it->basis_size, "eigenvectors", err);
     for (size_t i = 0; rc == ERROR_NONE && i < n; i++)
         it->start[i] = random_unit_double(&stream, i, 0) - 0.5;
-    it->parameter[0] = 1;        /* shifts are ARPACK's own */
-    it->parameter[2] = RESTARTS; /* at most */
-    it->parameter[6] = 1;        /* A x = lambda x */
+    it->parameter[0] = 1;        /* ARPACK chooses the shifts */
+    it->parameter[2] = RESTARTS; /* maximum */
+    it->parameter[6] = 1;        /* the problem A x = lambda x */
     return rc;
 }
 
 static enum error_code iterate(struct iteration *it, const struct symmetric_matrix *matrix,
                                double tolerance, struct error *err)
 {
-    a_int wanted = 0, info = 1; /* from it->start */
+    a_int wanted = 0, info = 1; /* start from it->start */
     while (wanted != DONE) {
         dsaupd_c(&wanted, "I", it->size, "LA", it->count, tolerance, it->start, it->basis_size,
                  it->basis, it->size, it->parameter, it->place, it->vectors, it->work,
@@ -92,7 +92,7 @@ static enum error_code iterate(struct iteration *it, const struct symmetric_matr
     return ERROR_NONE;
 }
 
-/* Into it->basis, one behind the other, ascending. */
+/* Copies the vectors to it->basis, one after another, by ascending eigenvalue. */
 static enum error_code extract(struct iteration *it, double tolerance, struct error *err)
 {
     a_int info = 0;

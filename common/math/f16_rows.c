@@ -7,11 +7,11 @@
 #include <immintrin.h>
 #endif
 
-/* Of values at any address. */
+/* Types of values at any address. */
 typedef f16 loose_f16 __attribute__((aligned(1)));
 typedef float loose_float __attribute__((aligned(1)));
 
-/* What is left behind the last whole vector, or all. */
+/* Rounds the elements after the last whole vector, or all. */
 static void round_f16(loose_f16 *restrict y, const loose_float *restrict x, size_t count)
 {
     for (size_t i = 0; i < count; i++)

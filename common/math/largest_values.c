@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Magnitudes as whole numbers: without the sign, the bits of a float are in the order of what it is worth. */
+/* Returns a magnitude as an integer: without the sign, the bits of floats have the order of their
+ * values. */
 static uint32_t magnitude(float value)
 {
     uint32_t bits;
@@ -16,10 +17,11 @@ static uint32_t magnitude(float value)
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-/* The least magnitude that is kept, digit by digit from the top, and into *ties how many of exactly that one are. */
+/* Returns the least magnitude that is kept, found digit by digit from the top. *ties is the number
+ * of values of exactly that magnitude that are kept. */
 static uint32_t least_kept(const float *value, size_t count, size_t kept, size_t *ties)
 {
-    uint32_t prefix = 0, known = 0; /* of the magnitude: its bits so far, and which those are */
+    uint32_t prefix = 0, known = 0; /* known bits of the magnitude, and a mask of their positions */
     *ties = kept;
     for (int shift = 2 * DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
         size_t of_digit[DIGITS] = {0};

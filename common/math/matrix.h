@@ -1,4 +1,4 @@
-/* matrix - rows of numbers that lie in someone else's memory. */
+/* matrix - views of rows of numbers in borrowed memory. */
 #ifndef COMMON_MATH_MATRIX_H
 #define COMMON_MATH_MATRIX_H
 
@@ -9,21 +9,22 @@
 struct matrix_view {
     const float *value;
     size_t rows, cols;
-    size_t stride; /* floats from row to row, >= cols */
+    size_t stride; /* distance between rows in floats, >= cols */
 };
 
-/* Rows that follow each other without a gap. */
+/* Returns a view of consecutive rows without gaps. */
 static inline struct matrix_view matrix_view_of(const float *value, size_t rows, size_t cols)
 {
     return (struct matrix_view){.value = value, .rows = rows, .cols = cols, .stride = cols};
 }
 
-/* As above, of either precision. In bf16 the stride is even, and an odd last column has a 0 behind it. */
+/* A view like the one above, of either precision. In bf16 the stride is even, and an odd last
+ * column is followed by a 0. */
 struct rows_view {
     const void *value;
     enum precision precision;
     size_t rows, cols;
-    size_t stride; /* elements from row to row */
+    size_t stride; /* distance between rows in elements */
 };
 
 static inline struct rows_view rows_view_of(struct matrix_view matrix)

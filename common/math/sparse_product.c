@@ -1,13 +1,14 @@
 /*
- * Blocks. An entry costs one row of b, so those rows have to come from the first cache: b is packed panel
- * by panel, PANEL_FLOATS at a time, and for each panel every row of `a` adds its entries that fall into it
- * to accumulators in registers. Panels are at most BLOCK_VECTORS vectors wide, which fixes how many
- * accumulators there are, and as many rows high as fit.
+ * Blocking. An entry costs one row of b, so those rows must come from the first cache. b is packed
+ * panel by panel, PANEL_FLOATS at a time. For each panel every row of `a` adds its entries that
+ * fall into the panel to accumulators in registers. Panels are at most BLOCK_VECTORS vectors wide,
+ * which fixes the number of accumulators, and as many rows high as fit.
  *
- * Where rows of b are used a few times only, packing costs more than it saves: then one panel is all of b's
- * height, where it lies. Rows in bf16 are always packed, which makes floats of them.
+ * If rows of b are used only a few times, packing costs more than it saves: then one panel has all
+ * rows of b in place. Rows in bf16 are always packed, which converts them to floats.
  *
- * Accumulators are for AVX-512. Other processors have the same blocks, and loops over a row of a block.
+ * The accumulators are for AVX-512. Other processors have the same blocks, with loops over a row of
+ * a block.
  */
 #include "common/math/sparse_product.h"
 
@@ -23,21 +24,21 @@
 
 enum { LANES = 16, BLOCK_VECTORS = 8, PANEL_FLOATS = 8192, ROWS_AT_ONCE = 512 };
 
-/* Entries for each row of b from which on packing pays. */
+/* Packing pays from this many entries for each row of b. */
 enum { PACKED_USES_MIN = 8 };
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
-/* Columns that do not fill the last vector have it begin earlier: it overlaps the one before, and both hold
- * the same sums. So there is no narrower code for what is left over. */
+/* If the columns do not fill the last vector, it begins earlier and overlaps the one before; both
+ * compute the same sums. So the remainder needs no narrower code. */
 struct panel {
     const float *base;      /* row `first` */
-    size_t stride;          /* floats from row to row */
+    size_t stride;          /* distance between rows in floats */
     size_t first, end;      /* rows of b */
     size_t column, columns; /* columns of b */
 };
 
-/* Where each row of `a` has got to. */
+/* The position in each row of `a`. */
 struct progress {
     const struct sparse_entry *next[ROWS_AT_ONCE], *end[ROWS_AT_ONCE];
 };
@@ -48,7 +49,8 @@ CPU_INLINE size_t vectors_of(size_t columns)
 }
 
 #if CPU_LEVEL_X86
-/* Accumulators are named variables and not an array: only so do both compilers keep them in registers. */
+/* The accumulators are named variables and not an array, because only then do both compilers keep
+ * them in registers. */
 #define EACH_VECTOR(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define PLACE(i)        (c + ((i) < vectors - 1 ? (size_t)(i)*LANES : last))
 #define DECLARE(i)      lanes sum##i = {0};
@@ -141,8 +143,9 @@ static void add_in_place_avx512(const struct panel *panel, struct progress *prog
 }
 #endif
 
-/* The same without accumulators: where there are no vectors of their size, compilers take them through memory.
- * The columns from `head` on end where the row of the panel does, which may have some of them twice. */
+/* Does the same without accumulators: if there are no vectors of their size, compilers put them
+ * into memory. The columns from `head` on end where the row of the panel does, so some of them may
+ * be computed twice. */
 CPU_KERNEL(add_in_loops,
            (const struct panel *panel, struct progress *progress, size_t rows, bool fresh, float *c,
             size_t c_stride, size_t head),
@@ -192,7 +195,7 @@ CPU_KERNEL(copy_as_floats, (float *to, const bf16 *from, size_t count), (to, fro
     bf16_to_floats(to, from, count);
 }
 
-/* `count` columns of b from element `at` on, as floats. */
+/* Copies `count` columns of b from element `at` on, as floats. */
 static void copy_columns(float *to, struct rows_view b, size_t at, size_t count)
 {
     const void *from = precision_at(b.precision, b.value, at);
@@ -202,7 +205,7 @@ static void copy_columns(float *to, struct rows_view b, size_t at, size_t count)
         memcpy(to, from, count * sizeof *to);
 }
 
-/* Rows of b from `first` on into `room`, in panel->column .. columns. */
+/* Packs rows of b from `first` on into `room`, in the columns from panel->column on. */
 static void pack(struct panel *panel, struct rows_view b, float room[PANEL_FLOATS])
 {
     const size_t width = vectors_of(panel->columns) * LANES;
@@ -222,7 +225,7 @@ static void use_in_place(struct panel *panel, struct rows_view b)
     panel->stride = b.stride;
 }
 
-/* Rows of `a` from `first` on, at most ROWS_AT_ONCE; returns how many entries they have. */
+/* Starts at most ROWS_AT_ONCE rows of `a` from `first` on. Returns the number of their entries. */
 static size_t start_rows(const struct sparse_matrix *a, size_t first, size_t rows,
                          struct progress *progress)
 {
@@ -235,7 +238,7 @@ static size_t start_rows(const struct sparse_matrix *a, size_t first, size_t row
     return entries;
 }
 
-/* The panel's columns of c for some rows of `a`. */
+/* Computes the panel's columns of c for some rows of `a`. */
 static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, struct panel *panel,
                       struct rows_view b, bool add, float *c, size_t c_stride)
 {
@@ -256,10 +259,10 @@ static void add_block(const struct sparse_matrix *a, size_t first, size_t rows, 
             add_in_place(panel, &progress, rows, k == 0 && !add, to, c_stride);
         }
     }
-    panel->base = NULL; /* the room ends here */
+    panel->base = NULL; /* the room does not outlive this function */
 }
 
-/* Less than a vector of columns. */
+/* Computes c with less than a vector of columns. */
 CPU_KERNEL(narrow_product,
            (const struct sparse_matrix *a, struct rows_view b, bool add, float *c, size_t c_stride),
            (a, b, add, c, c_stride))

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Columns have room for all rows each. A multiple of 4 KB from one to the next would put all their ends into
- * the same few lines of the first cache. */
+/* Each column has room for all rows. A distance of a multiple of 4 KB between columns would map all
+ * their ends to the same few lines of the first cache, so the columns are staggered. */
 enum { STAGGER = 8, WORD = 64 };
 
 static size_t column_room(size_t row_capacity)
@@ -43,7 +43,8 @@ CPU_KERNEL_OF(uint64_t, count_bits, (const uint64_t *word, size_t words), (word,
     return count;
 }
 
-/* The products without zeros are in float, and those in bf16 more than twice as fast (tests/bench/bench_step.c). */
+/* The bound differs by precision, because dense products in bf16 are more than twice as fast as in
+ * float, and sparse ones are always in float (tests/bench/bench_step.c). */
 bool sparse_tile_pays(const uint64_t *active, size_t words, size_t count, enum precision precision)
 {
     const uint64_t share = precision == PRECISION_BF16 ? 6 : 2;
@@ -58,7 +59,8 @@ void sparse_tile_reset(struct sparse_tile *tile)
     memset(tile->column_sum, 0, tile->cols * sizeof *tile->column_sum);
 }
 
-/* Everything in locals: an entry written could otherwise be a pointer of the tile changed. */
+/* All fields are copied to locals: otherwise the compiler must assume that writing an entry changes
+ * a pointer of the tile. */
 static void add_row(struct sparse_tile *tile, const uint64_t *active, const float *value,
                     float scale)
 {

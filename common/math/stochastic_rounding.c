@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Draws are made for so many elements at a time: word j / RANDOM_LANES of item j % RANDOM_LANES is that of element j. */
+/* Number of elements for which words are drawn at once: word j / RANDOM_LANES of item j %
+ * RANDOM_LANES is that of element j. */
 enum { DRAWN_AT_ONCE = 4 * RANDOM_LANES };
 
 static void draw(const struct random_stream *stream, size_t first, uint32_t out[4][RANDOM_LANES])

@@ -1,8 +1,9 @@
 /*
- * vector - the loops over one row that kernels are made of.
+ * vector - the loops over one row that kernels consist of.
  *
- * Element by element, so that any vector width gives the same bits (cpu_kernel.h). Rows do not overlap. What is multiplied
- * and added is fused: one rounding instead of two, and one instruction where the processor has it.
+ * They work element by element, so any vector width gives the same bits (cpu_kernel.h). Rows do not
+ * overlap. A product that is added is fused: one rounding instead of two, and one instruction if
+ * the processor has it.
  */
 #ifndef COMMON_MATH_VECTOR_H
 #define COMMON_MATH_VECTOR_H
@@ -12,7 +13,8 @@
 
 #include <stddef.h>
 
-/* a b + c, rounded once. A processor without the instruction has it from libm, slowly and with the same bits. */
+/* Returns a b + c, rounded once. A processor without the instruction computes it in libm, slowly
+ * and with the same bits. */
 CPU_INLINE float vector_multiply_add(float a, float b, float c)
 {
     return __builtin_fmaf(a, b, c);
@@ -36,7 +38,7 @@ CPU_INLINE void vector_add(float *restrict y, const float *restrict x, size_t co
         y[i] += x[i];
 }
 
-/* Four additions one after the other, with y loaded and stored once. */
+/* Does four additions one after another, with y loaded and stored once. */
 CPU_INLINE void vector_add_four(float *restrict y, const float *restrict a, const float *restrict b,
                                 const float *restrict c, const float *restrict d, size_t count)
 {
@@ -81,10 +83,12 @@ CPU_INLINE void vector_scale(float *restrict y, float scale, size_t count)
 
 enum { DOT_PARTS = 16 };
 
-/* Before a loop over DOT_PARTS: one that gcc unrolls first becomes scalar code where it stands inside other loops. */
+/* Put before a loop over DOT_PARTS: if gcc unrolls it first, it becomes scalar code inside other
+ * loops. */
 #define KEEP_LOOP _Pragma("GCC unroll 1")
 
-/* Partial sums, DOT_PARTS of them, are added up by halves: first those half of them apart, then a quarter, ... */
+/* Adds up DOT_PARTS partial sums by halves: first those half of them apart, then a quarter, and so
+ * on. */
 CPU_INLINE float vector_sum_of_parts(const float part[DOT_PARTS])
 {
     float half[DOT_PARTS / 2], quarter[DOT_PARTS / 4];
@@ -95,7 +99,8 @@ CPU_INLINE float vector_sum_of_parts(const float part[DOT_PARTS])
     return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
 }
 
-/* The sum of products. Element i counts in partial sum i % DOT_PARTS, so that any vector width adds up alike. */
+/* Returns the sum of products. Element i is added to partial sum i % DOT_PARTS, so any vector width
+ * adds in the same order. */
 CPU_INLINE float vector_dot(const float *restrict x, const float *restrict y, size_t count)
 {
     float part[DOT_PARTS] = {0}, whole[DOT_PARTS];
@@ -114,14 +119,15 @@ CPU_INLINE float vector_dot(const float *restrict x, const float *restrict y, si
 
 enum { CACHE_LINE_BYTES = 64 };
 
-/* Asks for a row long before it is needed: into the second cache, whose misses do not stop the first. */
+/* Prefetches a row long before it is needed, into the second cache, so that the misses do not
+ * occupy the first. */
 CPU_INLINE void vector_prefetch_far(const void *x, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += CACHE_LINE_BYTES)
         __builtin_prefetch((const char *)x + at, 0, 2);
 }
 
-/* Asks for a row shortly before it is needed. */
+/* Prefetches a row shortly before it is needed. */
 CPU_INLINE void vector_prefetch(const void *x, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += CACHE_LINE_BYTES)

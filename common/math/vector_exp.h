@@ -1,9 +1,10 @@
 /*
- * vector_exp - e^x of many numbers that are not above 0, with the same bits at every level of cpu_level.h.
+ * vector_exp - computes e^x of many numbers that are not above 0, with the same bits at every level
+ * of cpu_level.h.
  *
- * x = n ln 2 + r with |r| <= ln 2 / 2, and e^x = 2^n e^r by a polynomial (that of Cephes' expf): within 2 units in the
- * last place, where libm's own answer depends on its version and takes a call for each number. Below -87, where
- * floats begin to end, it is e^-87. What is no number stays none.
+ * x = n ln 2 + r with |r| <= ln 2 / 2, and e^x = 2^n e^r by a polynomial (that of Cephes' expf),
+ * within 2 units in the last place. The result of libm depends on its version, and takes a call for
+ * each number. Below -87, near the least normal float, the result is e^-87. A NaN stays one.
  */
 #ifndef COMMON_MATH_VECTOR_EXP_H
 #define COMMON_MATH_VECTOR_EXP_H
@@ -13,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* 2^n for a whole n in [-126, 127]. */
+/* Returns 2^n for a whole n in [-126, 127]. */
 CPU_INLINE float vector_exp_power_of_two(float n)
 {
     const uint32_t bits = (uint32_t)((int32_t)n + 127) << 23;
@@ -25,7 +26,7 @@ CPU_INLINE float vector_exp_power_of_two(float n)
 CPU_INLINE float vector_exp_of(float given)
 {
     const float shift =
-        12582912.0F; /* 1.5 * 2^23: what is added to it is rounded to a whole number */
+        12582912.0F; /* 1.5 * 2^23: a number that is added to it is rounded to an integer */
     const float x = given > -87 ? given : -87;
     const float n = vector_multiply_add(x, 1.44269504F, shift) - shift;
     const float r =
@@ -40,7 +41,7 @@ CPU_INLINE float vector_exp_of(float given)
     return given == given ? p * vector_exp_power_of_two(n) : given;
 }
 
-/* In place; each at most 0. */
+/* Computes e^x in place; each x is at most 0. */
 CPU_INLINE void vector_exp(float *restrict x, size_t count)
 {
     for (size_t i = 0; i < count; i++)

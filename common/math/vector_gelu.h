@@ -1,8 +1,9 @@
 /*
- * vector_gelu - x Phi(x) of many numbers, with Phi the distribution of the normal numbers: torch.nn.functional.gelu().
+ * vector_gelu - computes x Phi(x) of many numbers, with Phi the distribution function of the
+ * standard normal: torch.nn.functional.gelu().
  *
- * Phi(x) = (1 + erf(x / sqrt 2)) / 2, and erf by the polynomials of Cephes' erff, within 1e-7 of it: libm's own answer
- * depends on its version and takes a call for each number. What is no number stays none.
+ * Phi(x) = (1 + erf(x / sqrt 2)) / 2, and erf by the polynomials of Cephes' erff, within 1e-7 of
+ * it. The result of libm depends on its version, and takes a call for each number. A NaN stays one.
  */
 #ifndef COMMON_MATH_VECTOR_GELU_H
 #define COMMON_MATH_VECTOR_GELU_H
@@ -10,7 +11,7 @@
 #include "common/math/vector.h"
 #include "common/math/vector_exp.h"
 
-/* The polynomial of falling powers. */
+/* Evaluates a polynomial; the factors are in the order of falling powers. */
 CPU_INLINE float vector_gelu_polynomial(const float *factor, int count, float x)
 {
     float sum = factor[0];
@@ -19,7 +20,7 @@ CPU_INLINE float vector_gelu_polynomial(const float *factor, int count, float x)
     return sum;
 }
 
-/* Phi(x), given exp(- x^2 / 2). */
+/* Returns Phi(x), given exp(- x^2 / 2). */
 CPU_INLINE float vector_gelu_phi(float x, float bell)
 {
     static const float below_one[] = {7.853861353153693e-5F, -8.010193625184903e-4F,
@@ -35,7 +36,7 @@ CPU_INLINE float vector_gelu_phi(float x, float bell)
                                   -1.015265279202700e+0F, 4.218463358204948e-1F,
                                   -2.820767439740514e-1F, 5.641895067754075e-1F};
     const float z = x * 0.70710678118654752F, size = z < 0 ? -z : z;
-    if (!(size >= 1)) /* also what is no number */
+    if (!(size >= 1)) /* true for NaN too */
         return 0.5F + 0.5F * z * vector_gelu_polynomial(below_one, 7, z * z);
     const float inverse = 1 / size, square = inverse * inverse;
     const float rest = bell * inverse *
@@ -49,14 +50,14 @@ CPU_INLINE float vector_gelu_bell(float x)
     return vector_exp_of(-0.5F * x * x);
 }
 
-/* y = x Phi(x). */
+/* Computes y = x Phi(x). */
 CPU_INLINE void vector_gelu(const float *x, float *y, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         y[i] = x[i] * vector_gelu_phi(x[i], vector_gelu_bell(x[i]));
 }
 
-/* gradient *= Phi(x) + x exp(- x^2 / 2) / sqrt(2 pi). */
+/* Computes gradient *= Phi(x) + x exp(- x^2 / 2) / sqrt(2 pi). */
 CPU_INLINE void vector_gelu_backward(const float *x, float *gradient, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,9 @@
 /*
- * first_failure - what went wrong in the tiles of a loop (thread_pool.h), whose bodies return nothing.
+ * first_failure - keeps the failure of the tiles of a loop (thread_pool.h), whose bodies return
+ * nothing.
  *
- * Of several failures that of the lowest tile is kept.
+ * If several tiles fail, it keeps the failure of the lowest tile, so the result does not depend on
+ * threads.
  */
 #ifndef COMMON_PARALLEL_FIRST_FAILURE_H
 #define COMMON_PARALLEL_FIRST_FAILURE_H
@@ -19,10 +21,10 @@ struct first_failure { /* from first_failure_init() to first_failure_end() */
 };
 
 void first_failure_init(struct first_failure *failure);
-/* ERROR_NONE is no failure. Threads: any number. */
+/* Keeps a failure; ERROR_NONE is ignored. Threads: any number. */
 void first_failure_keep(struct first_failure *failure, enum error_code code, int64_t tile,
                         const struct error *err);
-/* What the loop returns. */
+/* Returns the failure of the loop. */
 MUST_CHECK enum error_code first_failure_end(struct first_failure *failure, struct error *err);
 
 #endif

@@ -45,7 +45,7 @@ static size_t round_up(size_t number, size_t unit)
 
 /* --- the file --- */
 
-/* What stands behind a whole array. */
+/* The mark after a complete array. */
 struct mark {
     char magic[16];
     uint64_t size;
@@ -85,7 +85,7 @@ static enum error_code path_of(const struct checksum *name, char path[FILE_PATH_
     return file_path(path, NULL, "%s/graphmill-%ld-%s", folder, (long)geteuid(), digits);
 }
 
-/* Anyone may make files in /dev/shm. */
+/* Returns whether the file belongs to this user. Anyone may make files in /dev/shm. */
 static bool is_ours(int fd)
 {
     struct stat status;
@@ -93,7 +93,7 @@ static bool is_ours(int fd)
            (status.st_mode & 0077) == 0;
 }
 
-/* Whether `path` still names the file of `fd`. */
+/* Returns whether `path` still names the file of `fd`. */
 static bool is_named(int fd, const char *path)
 {
     struct stat opened, there;
@@ -121,7 +121,7 @@ static enum error_code sweep_file(void *context, const char *name, struct error 
     return ERROR_NONE;
 }
 
-/* Those that cannot be looked at now are left to the next sweep. */
+/* Files that cannot be examined now are left to the next sweep. */
 void shared_area_sweep(void)
 {
     if (*folder)
@@ -130,7 +130,8 @@ void shared_area_sweep(void)
 
 /* --- memory --- */
 
-/* Addresses for the file, the first of them a multiple of 2 MB: only then can its pages be. */
+/* Maps the file at an address that is a multiple of 2 MB; only then can it have pages of that
+ * size. */
 static bool map_file(struct shared_area *area, int fd, size_t size)
 {
     const size_t reserved = size + page_bytes;
@@ -142,15 +143,16 @@ static bool map_file(struct shared_area *area, int fd, size_t size)
         memory_unmap(all, reserved);
         return false;
     }
-    (void)madvise(start, size, MADV_HUGEPAGE); /* where shmem_enabled is "advise" */
+    (void)madvise(start, size, MADV_HUGEPAGE); /* for systems with shmem_enabled "advise" */
     area->mapped = all;
     area->mapped_bytes = reserved;
     area->bytes = start;
     return true;
 }
 
-/* Memory for a run of pages of 2 MB: of each a small page, which the kernel then makes a large one. Where it does not
- * they are small. False: there is no room. */
+/* Allocates memory for a run of 2 MB pages: it touches one small page of each, and asks the kernel
+ * to make it a large one. If the kernel does not, the pages are small. Returns false if there is no
+ * room. */
 static bool take_run(const struct shared_area *area, int fd, size_t first, size_t end)
 {
     for (size_t at = first; at < end; at += page_bytes)
@@ -160,7 +162,7 @@ static bool take_run(const struct shared_area *area, int fd, size_t first, size_
            fallocate(fd, 0, (off_t)first, (off_t)(end - first)) == 0;
 }
 
-/* Memory for bytes [first, end) of the file, and what shares a page with them. */
+/* Allocates memory for bytes [first, end) of the file, and for the rest of their pages. */
 static bool take_memory(const struct shared_area *area, int fd, size_t file_size, size_t first,
                         size_t end)
 {
@@ -182,9 +184,9 @@ static bool take_memory(const struct shared_area *area, int fd, size_t file_size
 struct filling {
     const struct shared_area_content *content;
     const struct shared_area *area;
-    int fd;               /* -1: private memory, which is there */
-    pthread_mutex_t lock; /* over what follows */
-    bool is_full;         /* no room in the folder */
+    int fd;               /* -1: private memory, which is allocated already */
+    pthread_mutex_t lock; /* protects the fields below */
+    bool is_full;         /* the folder has no room */
     enum error_code rc;
     struct error *err;
 };
@@ -220,7 +222,7 @@ static void fill_piece(void *context, int64_t piece, int thread)
     (void)pthread_mutex_unlock(&f->lock);
 }
 
-/* *is_full: the folder has no room for it. */
+/* Fills the area; *is_full: the folder has no room for it. */
 static enum error_code fill(const struct shared_area_content *content,
                             const struct shared_area *area, int fd, bool *is_full,
                             struct error *err)
@@ -253,7 +255,8 @@ static enum error_code open_private(const struct shared_area_content *content,
 
 enum claim { CLAIM_NONE, CLAIM_FILL, CLAIM_READ };
 
-/* Waits for a lock on the file of an area: to read it, or to fill it. None: whoever fills stands still. */
+/* Waits for a lock on the file of an area, to read it or to fill it. Returns CLAIM_NONE if the
+ * process that fills it makes no progress. */
 static enum claim wait_for(int fd, const struct shared_area_content *content)
 {
     struct stat status;
@@ -265,7 +268,9 @@ static enum claim wait_for(int fd, const struct shared_area_content *content)
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
             if (!is_whole(fd, content))
                 return CLAIM_FILL;
-            continue; /* became so between the two calls, and may have readers that are between two locks */
+            /* it became so between the two calls, and may have readers that are between two
+             * locks */
+            continue;
         }
         if (status.st_blocks != blocks)
             since = clock_ms();
@@ -277,8 +282,8 @@ static enum claim wait_for(int fd, const struct shared_area_content *content)
     return CLAIM_NONE;
 }
 
-/* Opens the file and takes a lock on it; *fd is -1 without a claim. A file that was removed between the two is of no
- * use. */
+/* Opens the file and takes a lock on it; *fd is -1 without a claim. If the file was removed between
+ * the two, it starts again, because no other process can find that file. */
 static enum claim claim_file(const struct shared_area_content *content, const char *path, int *fd,
                              const char **why)
 {
@@ -300,7 +305,7 @@ static enum claim claim_file(const struct shared_area_content *content, const ch
     return CLAIM_NONE;
 }
 
-/* Fills the file, which is locked for us alone. */
+/* Fills the file, which this process has locked exclusively. */
 static enum error_code fill_file(const struct shared_area_content *content,
                                  struct shared_area *area, int fd, bool *is_full, struct error *err)
 {
@@ -315,7 +320,7 @@ static enum error_code fill_file(const struct shared_area_content *content,
     return rc;
 }
 
-/* *why is NULL when it is shared, else why it is not. */
+/* Opens a shared area. *why is NULL on success, otherwise the reason why it is not shared. */
 static enum error_code open_shared(const struct shared_area_content *content,
                                    struct shared_area *out, const char **why, struct error *err)
 {
@@ -340,7 +345,8 @@ static enum error_code open_shared(const struct shared_area_content *content,
         return rc;
     }
     (void)mprotect(area.bytes, file_bytes(content), PROT_READ);
-    /* Between giving up the one lock and having the other the file may be swept: then it is ours alone. */
+    /* A sweep may remove the file between the release of one lock and the other; then the area is
+     * simply ours alone. */
     (void)flock(fd, LOCK_SH);
     *why = NULL;
     *out = area;
@@ -379,7 +385,7 @@ void shared_area_close(struct shared_area *area)
         memory_unmap(area->mapped, area->mapped_bytes);
     else
         memory_unmap(area->bytes, area->size);
-    /* Whoever gets the lock for itself is the last. */
+    /* A process that gets the exclusive lock is the last reader. */
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && path_of(&area->name, path) == ERROR_NONE &&
         is_named(fd, path))
         (void)unlink(path);

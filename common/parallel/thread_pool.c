@@ -16,12 +16,12 @@ struct thread_pool {
     int size;
     struct worker *worker; /* [size - 1]; the caller is thread 0 */
     int started;
-    int arrived; /* of them, at rest for the first time */
+    int arrived; /* number of threads that have come to rest after their start */
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
-    uint64_t turn; /* counts the loops, so that a thread takes part once in each */
-    bool open;     /* tiles may be left: a thread that wakes takes part */
-    int busy;      /* threads that take part */
+    uint64_t turn; /* counts the loops, so that a thread joins each loop once */
+    bool open;     /* tiles may be left: a thread that wakes joins the loop */
+    int busy;      /* number of threads in the loop */
     bool stop;
     thread_pool_body body;
     void *context;
@@ -66,8 +66,8 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Until all threads are at rest: a process that forks while one starts may copy a lock that this one holds,
- * and then nobody gives it back. */
+/* Waits until all threads are at rest. A process that forks while a thread starts may copy a lock
+ * that the thread holds, and nobody would release the copy. */
 static void wait_for_arrival(struct thread_pool *pool)
 {
     (void)pthread_mutex_lock(&pool->lock);
@@ -129,8 +129,9 @@ int thread_pool_size(const struct thread_pool *pool)
     return pool ? pool->size : 1;
 }
 
-/* When no tile is left, only threads that have one in hand are waited for. One that the system has not run
- * yet, because another program has its core, is not: on a small graph a loop is shorter than that wait. */
+/* When no tile is left, it waits only for threads that have a tile. A thread that the system has
+ * not scheduled yet, because another program uses its core, is not waited for: on a small graph a
+ * loop is shorter than that wait. */
 void thread_pool_run(struct thread_pool *pool, int64_t tile_count, thread_pool_body body,
                      void *context)
 {

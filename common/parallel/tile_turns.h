@@ -1,15 +1,16 @@
 /*
- * tile_turns - the last step of each tile of a loop, in the order of the tiles.
+ * tile_turns - runs the last step of each tile of a loop in the order of the tiles.
  *
- * What a tile gives may be made by any thread at any time, and yet has to go into a file or a sum in order. A body
- * makes it, waits for its turn, puts it there, and passes the turn on:
+ * Any thread may compute the result of a tile at any time, but the results must go into a file or a
+ * sum in order. A body computes its result, waits for its turn, writes the result, and passes the
+ * turn on:
  *
  *   tile_turns_wait(turns, tile);
  *   ...
  *   tile_turns_pass(turns);
  *
- * Every tile passes its turn once, also when it failed. Threads take tiles in ascending order (thread_pool.h), so the
- * one whose turn it is always runs.
+ * Every tile passes its turn once, also after a failure. Threads take tiles in ascending order
+ * (thread_pool.h), so the tile whose turn it is always has a thread, and there is no deadlock.
  */
 #ifndef COMMON_PARALLEL_TILE_TURNS_H
 #define COMMON_PARALLEL_TILE_TURNS_H
@@ -23,7 +24,7 @@ struct tile_turns { /* end with tile_turns_end() */
     int64_t next;
 };
 
-/* Before thread_pool_run(): the first turn is that of tile 0. */
+/* Begins with the turn of tile 0. Call it before thread_pool_run(). */
 void tile_turns_begin(struct tile_turns *turns);
 void tile_turns_wait(struct tile_turns *turns, int64_t tile);
 void tile_turns_pass(struct tile_turns *turns);

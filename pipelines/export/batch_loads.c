@@ -21,7 +21,8 @@ struct counting { /* {0} is empty */
     struct node_permutation permutation;
     struct node_loads *loads;
     struct mini_batch batch;
-    uint32_t *home; /* of the batch's nodes: the part of the seed that each is read for; owned */
+    /* for each node of the batch, the part of the seed that it is read for; owned */
+    uint32_t *home;
     size_t home_capacity;
 };
 
@@ -30,7 +31,7 @@ static uint32_t part_of(const struct counting *c, uint32_t node)
     return (uint32_t)type_ranges_part(&c->ranges, node);
 }
 
-/* `reader` is where the node of the row is read for, if the source has no place yet. */
+/* Passes the part of `reader` on to `source`, unless the source already has one. */
 static void pass_on(uint32_t *home, uint32_t reader, uint32_t source)
 {
     if (home[source] == READ_FOR_NONE)
@@ -39,7 +40,7 @@ static void pass_on(uint32_t *home, uint32_t reader, uint32_t source)
 
 /* --- the seeds that nodes are read for --- */
 
-/* The edges of a relation that end in nodes known after hop `hop`. */
+/* Does so for the edges of a relation that end in nodes known after hop `hop`. */
 static void pass_on_relation(struct counting *c, uint32_t relation, int hop)
 {
     const struct mini_batch *batch = &c->batch;
@@ -60,8 +61,10 @@ static void pass_on_relation(struct counting *c, uint32_t relation, int hop)
     }
 }
 
-/* The rows of one relation come in the order of discovery, but in a subgraph, where as many hops
- * lead to a seed as there are layers. Several relations find nodes together, hop by hop. */
+/* Finds the part for which each node is read. The rows of one relation are in the order of
+ * discovery, so one pass is enough. In a subgraph it takes as many passes as there are layers,
+ * because a seed may be that many hops away; several relations discover nodes together, hop by
+ * hop. */
 static void find_homes(struct counting *c)
 {
     const struct mini_batch *batch = &c->batch;
@@ -124,7 +127,7 @@ static void add_relation(struct counting *c, uint32_t relation)
                   start[row + 1] - start[row]);
 }
 
-/* *found: it is kept. */
+/* Adds a batch; *found says whether it is still stored. */
 static enum error_code add_batch(struct counting *c, int64_t round, int32_t slot, bool *found,
                                  struct error *err)
 {
@@ -169,7 +172,8 @@ static enum error_code add_round(struct counting *c, int64_t round, bool *any, s
     return rc;
 }
 
-/* Sampling is ahead of training without a gap: behind the newest weights the first round without batches is the end. */
+/* Adds all rounds. Sampling is ahead of training without gaps, so after the newest weights the
+ * first round without batches is the end. */
 static enum error_code add_rounds(struct counting *c, struct error *err)
 {
     const struct run_binding *run = &c->folder->run;
@@ -226,7 +230,7 @@ enum error_code batch_loads_count(const struct run_folder *folder, struct node_l
 /* --- the figures --- */
 
 struct sums {
-    uint64_t reads, remote, most; /* rows; most: of a part */
+    uint64_t reads, remote, most; /* rows; most: the greatest sum of a part */
 };
 
 static struct sums add_up(const struct load_figures *figures)

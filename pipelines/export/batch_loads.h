@@ -1,9 +1,11 @@
 /*
- * batch_loads - what the kept mini-batches of a run read of each node, and of each part.
+ * batch_loads - counts how often the kept mini-batches of a run read the features of each node and
+ * of each part.
  *
- * A row of features is read for the seed from which its node was found: the first by the order of the batch, where there are several. It
- * is remote where that seed is in another part than the node. Nodes of a subgraph that no edges join to a seed are read for none.
- * Validation reads rows too, which are not counted.
+ * A mini-batch reads the row of a node for the seed from which it found the node; if there are
+ * several, for the first of them in the order of the batch. A read is remote if that seed is in
+ * another part than the node. Nodes of a subgraph that no path of edges connects to a seed are read
+ * for no seed. Reads for validation are not counted.
  */
 #ifndef PIPELINES_EXPORT_BATCH_LOADS_H
 #define PIPELINES_EXPORT_BATCH_LOADS_H
@@ -18,19 +20,21 @@
 struct load_figures { /* {0} is empty */
     int64_t batches, first_round, last_round;
     int part_count;
-    uint64_t *reads, *remote; /* [part_count] rows of the part, owned */
-    uint64_t *from; /* [part_count, part_count] for seeds of the one, rows of the other; owned */
+    uint64_t *reads, *remote; /* [part_count] reads of rows of the part; owned */
+    /* [part_count, part_count]: reads for seeds of the first part, of rows of the second; owned */
+    uint64_t *from;
 };
 
-/* Of the training mini-batches that the store has; a batch that serves several epochs counts once. *loads, by number of the dataset, and
- * *figures are the caller's to release, failure or not.
- * Fails: ERROR_NOT_FOUND when none is kept; ERROR_CORRUPT; ERROR_NO_MEMORY. */
+/* Counts the reads of the training mini-batches that the store has; a mini-batch that serves
+ * several epochs counts once. *loads is indexed by dataset node.
+ * Owns: *loads and *figures; the caller releases both, also on failure.
+ * Fails: ERROR_NOT_FOUND when no mini-batch is kept; ERROR_CORRUPT; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code batch_loads_count(const struct run_folder *folder,
                                              struct node_loads *loads, struct load_figures *figures,
                                              struct error *err);
-/* A line for people, to stderr. */
+/* Prints one line for people to stderr. */
 void load_figures_say(const struct load_figures *figures);
-/* The same as keys of the object that is open. */
+/* Writes the figures as keys of the open JSON object. */
 void load_figures_put(const struct load_figures *figures, struct json_writer *json);
 void load_figures_release(struct load_figures *figures);
 

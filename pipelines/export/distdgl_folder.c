@@ -1,8 +1,10 @@
 /*
- * Graph and partition as DGL's distributed partitioning takes them (tools/dispatch_data.py), which makes part0/, part1/, ... of them:
+ * Writes graph and partition for DGL's distributed partitioning (tools/dispatch_data.py), which
+ * makes part0/, part1/, ... from these files:
  *
- *   metadata.json                   "Chunked Graph Format" of DGL's guide; a chunk of edges is a part of the partition
- *   edges/<relation>-<part>.csv     "source target" a line
+ *   metadata.json                   "Chunked Graph Format" of DGL's guide; a chunk of edges is a
+ *                                   part of the partition
+ *   edges/<relation>-<part>.csv     lines "source target"
  *   edge_data/<relation>-<column>-<part>.npy
  *   node_data/<type>-<array>.npy    feat, label, train_mask, val_mask, test_mask
  *   partition/<type>.txt            line i: the part of node i
@@ -25,13 +27,13 @@ static const char introduction[] =
     "makes the part folders that DistGraph loads (with --use-graphbolt those of GraphBolt). "
     "`ingest: {format: distdgl}` of graphmill reads\nthis folder, too.\n";
 
-struct distdgl { /* one export */
+struct distdgl { /* state of one export */
     struct graph_tables tables;
     struct json_writer metadata;
     int parts;
 };
 
-/* "edges/likes-0.csv" */
+/* Formats a name such as "edges/likes-0.csv". */
 __attribute__((format(printf, 3, 4))) static enum error_code
 name_file(char out[FILE_PATH_SIZE], struct error *err, const char *format, ...)
 {
@@ -110,7 +112,7 @@ static void put_relations(struct distdgl *d)
 
 /* --- edges --- */
 
-/* As a part of a path: colons are not for every file system. */
+/* Writes the relation's name as a part of a path. Not every file system allows colons. */
 static void stem_of(const struct distdgl *d, uint32_t relation, char out[FILE_PATH_SIZE])
 {
     graph_tables_relation(&d->tables, relation, out);
@@ -185,7 +187,7 @@ static enum error_code put_edges(struct distdgl *d, struct error *err)
 
 /* --- nodes --- */
 
-/* An array of a type, of which the file is written by the caller. */
+/* Adds an array of a type to the metadata; the caller writes its file. */
 static enum error_code put_array(struct distdgl *d, uint32_t type, const char *array,
                                  char path[FILE_PATH_SIZE], struct error *err)
 {
@@ -241,7 +243,7 @@ static enum error_code put_type(struct distdgl *d, uint32_t type, struct error *
     return rc == ERROR_NONE ? graph_tables_put_ids(&d->tables, type, path, &has_ids, err) : rc;
 }
 
-/* The tools know two names of algorithms. */
+/* Writes the metadata of the partition. The tools know only two names of algorithms. */
 static enum error_code put_partition(const struct distdgl *d, struct error *err)
 {
     const int64_t method = d->tables.folder->run.settings.partition.method;

@@ -1,4 +1,5 @@
-/* Of graphs: which each seed of a training step is of, and their labels; and the logits of all. */
+/* Exports of tasks of graphs: for a training step the graph of each seed and the labels, and the
+ * logits of all graphs. */
 #include "common/base/memory.h"
 #include "pipelines/export/export_ids.h"
 #include "pipelines/export/row_table.h"
@@ -53,7 +54,7 @@ enum error_code step_export_graphs(struct step_export *step, struct error *err)
 
 enum { PIECE_NODES = 1024 };
 
-struct graph_logits { /* one run */
+struct graph_logits { /* state for one run */
     struct model model;
     struct graph_targets targets;
     struct snapshot snapshot;

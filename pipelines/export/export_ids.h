@@ -1,5 +1,5 @@
 /*
- * export_ids - the ids and the words of the input, for what is exported as text.
+ * export_ids - the ids of nodes and the names of classes of the input, for exports as text.
  */
 #ifndef PIPELINES_EXPORT_EXPORT_IDS_H
 #define PIPELINES_EXPORT_EXPORT_IDS_H
@@ -10,11 +10,11 @@
 #include "store/records/node_ids.h"
 
 struct export_ids {               /* {0} is closed */
-    struct node_ids of;           /* of all nodes of the dataset; without arrays: numbers */
-    struct column_encoding words; /* of classes, or none */
+    struct node_ids of;           /* ids of all nodes of the dataset; without arrays: numbers */
+    struct column_encoding words; /* names of the classes, or none */
 };
 
-/* Of the dataset of the bound run. Fails: ERROR_CORRUPT; as the store does. */
+/* Reads both for the dataset of the bound run. Fails: ERROR_CORRUPT; as the store does. */
 MUST_CHECK enum error_code export_ids_open(const struct run_folder *folder, struct export_ids *out,
                                            struct error *err);
 void export_ids_close(struct export_ids *ids);

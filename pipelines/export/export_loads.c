@@ -7,11 +7,11 @@
 #include "store/topology/topology.h"
 #include "store/versions/merged_parts.h"
 
-/* One part while its seconds fall to its nodes. */
+/* One part whose seconds are distributed to its nodes. */
 struct sharing {
     struct node_loads *loads;
-    const uint32_t *number;  /* [nodes of the part] in the dataset */
-    const uint64_t *in_edge; /* [nodes of the part], and one for the node itself */
+    const uint32_t *number;  /* [nodes of the part], dataset nodes */
+    const uint64_t *in_edge; /* [nodes of the part], in-edges, plus one for the node itself */
     uint32_t count;
 };
 
@@ -26,7 +26,8 @@ static uint64_t amount_of(const struct sharing *part, enum share share, uint32_t
                                  : reads;
 }
 
-/* Where nothing that is kept was read of the part, by in-edges. */
+/* Distributes seconds to the nodes of a part by their reads, or by in-edges if no kept mini-batch
+ * read the part. */
 static void share_out(const struct sharing *part, enum share share, double seconds)
 {
     uint64_t sum = 0;

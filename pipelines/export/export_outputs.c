@@ -1,4 +1,5 @@
-/* The embeddings of a run's outputs, whose rows stand in the order of the other files there. */
+/* Exports the embeddings in a run's outputs, whose rows are in the order of the other output
+ * files. */
 #include "common/base/memory.h"
 #include "common/formats/npy_reader.h"
 #include "pipelines/export/export_arrays.h"
@@ -16,10 +17,10 @@
 
 enum { PIECE_ROWS = 4096 };
 
-/* Whose rows they are. */
+/* The nodes or graphs that the rows belong to. */
 struct output_owners {
     struct export_ids ids;
-    struct wanted_nodes wanted; /* of inference of some nodes */
+    struct wanted_nodes wanted; /* for a run that infers only some nodes */
     uint32_t first_node, count;
     const char *what; /* "node" or "graph" */
 };
@@ -30,7 +31,7 @@ static void close_owners(struct output_owners *owners)
     store_release_record(&owners->wanted.view);
 }
 
-/* The first node in the dataset of the target type, and how many it has. */
+/* Finds the first dataset node of the target type, and the number of its nodes. */
 static enum error_code find_target(const struct run_folder *folder, struct output_owners *owners,
                                    struct error *err)
 {

@@ -23,7 +23,7 @@ enum error_code export_part_times(const struct run_folder *folder, struct part_t
     struct run_times times = {0};
     char path[FILE_PATH_SIZE];
     enum error_code rc = memory_new(out, (size_t)parts, "times of parts", err);
-    if (rc != ERROR_NONE || !folder->path[0]) /* a store that lies elsewhere has none */
+    if (rc != ERROR_NONE || !folder->path[0]) /* a store elsewhere has no times */
         return rc;
     rc = file_path(path, err, "%s/times", folder->path);
     if (rc == ERROR_NONE)

@@ -1,4 +1,4 @@
-/* A mini-batch of a graph with relations as arrays (export_arrays.h). */
+/* Exports a mini-batch of a graph with relations as arrays (export_arrays.h). */
 #include "common/base/memory.h"
 #include "pipelines/export/step_export.h"
 #include "store/versions/merged_parts.h"

@@ -1,4 +1,5 @@
-/* Rows of all nodes, from shards in the order of the partition to one array in that of the input. */
+/* Exports the rows of all nodes: reads them from shards in the order of the partition, and writes
+ * one array in the order of the input. */
 #include "common/base/host.h"
 #include "common/base/memory.h"
 #include "pipelines/export/export_arrays.h"
@@ -16,11 +17,11 @@
 
 enum { PIECE_ROWS = 4096 };
 
-/* The nodes whose rows are written: all, or of a graph with relations those of one type. */
+/* The nodes whose rows are written: all, or in a graph with relations those of one type. */
 struct nodes {
     uint32_t type;
     const uint32_t *book; /* [part_count + 1] */
-    uint32_t *own_book;   /* owned, likewise below */
+    uint32_t *own_book;   /* owned, like the fields below */
     struct node_permutation all;
     struct type_permutation of_type;
 };
@@ -55,7 +56,7 @@ static enum error_code open_nodes(const struct run_folder *folder, uint32_t type
     return type_permutation_find(&nodes->all, &ranges, type, &nodes->of_type, err);
 }
 
-/* Rows of a layer of inference: `layer` may be 0 with learnable embeddings. */
+/* Opens the rows of a layer of inference. With learnable embeddings `layer` may be 0. */
 static enum error_code open_layer(const struct run_folder *folder, const struct nodes *nodes,
                                   int layer, struct feature_source **out, struct error *err)
 {
@@ -114,7 +115,7 @@ static enum error_code open_input(const struct run_folder *folder, const struct 
     return open_layer(folder, nodes, 0, out, err);
 }
 
-/* The columns from `first_column` on. */
+/* Writes the columns from `first_column` on. */
 static enum error_code write_piece(struct feature_source *source, const uint32_t *node,
                                    uint32_t count, uint32_t first_column, float *piece,
                                    struct row_table *table, struct error *err)
@@ -172,12 +173,12 @@ static enum error_code open_features(const struct run_folder *folder, const stru
 typedef enum error_code (*rows_opener)(const struct run_folder *folder, const struct nodes *nodes,
                                        struct feature_source **out, struct error *err);
 
-/* Which rows, and what their columns are called in text. */
+/* The rows to export, and the names of their columns in text. */
 struct exported_rows {
     rows_opener open;
     uint32_t type, first_column;
     const char *column;
-    bool by_class; /* a column is a class */
+    bool by_class; /* each column belongs to a class */
 };
 
 static enum error_code export_rows(const struct run_folder *folder,
@@ -211,7 +212,7 @@ static enum error_code export_rows(const struct run_folder *folder,
     return rc;
 }
 
-/* NULL: that of labels and splits. */
+/* Finds a type by name; for NULL the type that has labels and splits. */
 static enum error_code find_type(const struct partition_book *book, const char *name, uint32_t *out,
                                  struct error *err)
 {

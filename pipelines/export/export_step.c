@@ -1,4 +1,5 @@
-/* One training step as arrays: its mini-batch with features and labels, the weights, and the gradient they gave. */
+/* Exports one training step as arrays: its mini-batch with features and labels, the weights, and
+ * the gradient. */
 #include "common/base/file.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
@@ -49,7 +50,7 @@ enum error_code step_export_integers(struct step_export *step, const char *name,
 
 /* --- what went in --- */
 
-/* The values of the gradient, wherever they lie. */
+/* Reads the values of the gradient, which may be one record or one for each range of parameters. */
 static enum error_code gather_gradient(struct step_export *step, int64_t round, int32_t slot,
                                        struct error *err)
 {
@@ -138,7 +139,7 @@ static enum error_code add_nodes(struct step_export *step, struct error *err)
     return rc;
 }
 
-/* Rows of edge features, which lie in the topology. */
+/* Reads the rows of edge features, which are stored in the topology. */
 static enum error_code fetch_edge_rows(struct step_export *step, struct error *err)
 {
     struct topology topology = {0};
@@ -168,7 +169,7 @@ static enum error_code add_edges(struct step_export *step, struct error *err)
             edge[batch->edge_count + e] = row;
         }
     step_export_add(step, SAFETENSORS_I64, "mini_batch.edge_index", 2, batch->edge_count, edge);
-    step->tensor[step->count - 1].dim_count = 2; /* also when there is no edge */
+    step->tensor[step->count - 1].dim_count = 2; /* two dimensions even without edges */
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
         const uint32_t width = batch->columns.width.of[c];
         if (!width || edge_column[c].type != ELEMENT_F32)
@@ -233,7 +234,7 @@ enum error_code step_export_read(struct step_export *step, const char *tensor,
     return rc;
 }
 
-/* Of the first `count` nodes of the mini-batch. */
+/* Reads a tensor's rows of the first `count` nodes of the mini-batch. */
 static enum error_code read_rows(struct step_export *step, const char *tensor, uint32_t count,
                                  float **out, uint32_t *dim, struct error *err)
 {
@@ -253,7 +254,7 @@ static enum error_code add_features(struct step_export *step, struct error *err)
     return rc;
 }
 
-/* Rows of one class hold int32 in the bytes of a float. */
+/* Adds labels. A row with a single class has its int32 in the bytes of a float. */
 enum error_code step_export_labels(struct step_export *step, const float *rows, uint32_t count,
                                    uint32_t dim, struct error *err)
 {
@@ -296,7 +297,7 @@ static enum error_code add_relations_of_pairs(struct step_export *step,
     return ERROR_NONE;
 }
 
-/* The targets of the positives come first, then those of the negatives of each. */
+/* Adds pairs. The targets of the positives come first, then those of the negatives of each. */
 enum error_code step_export_pairs(struct step_export *step, struct error *err)
 {
     const struct seed_pairs *pairs = &step->batch.pairs;
@@ -314,7 +315,7 @@ enum error_code step_export_pairs(struct step_export *step, struct error *err)
 
 /* --- parameters, and the file --- */
 
-/* The first `value_count` values of the table. */
+/* Adds the parameters in the first `value_count` values of the table. */
 static void add_parameters(struct step_export *step, const char *what, const float *value,
                            uint64_t value_count)
 {
@@ -323,8 +324,8 @@ static void add_parameters(struct step_export *step, const char *what, const flo
         if (parameter->offset >= value_count)
             break;
         must(step->count < STEP_TENSOR_COUNT);
-        char name[STEP_NAME_SIZE]; /* first here: both names are in *step, and a compiler sees them
-                                      overlap */
+        /* copied, because both names are in *step, and the compiler warns that they overlap */
+        char name[STEP_NAME_SIZE];
         (void)snprintf(name, sizeof name, "%s.%s", what, parameter->name);
         memcpy(step->name[step->count], name, sizeof name);
         step->tensor[step->count] = model_file_tensor(parameter, value);
@@ -368,7 +369,7 @@ static enum error_code write_file(struct step_export *step, int64_t round, int32
     return rc;
 }
 
-/* Of a graph without relations: mini-batch, features and labels. */
+/* Adds mini-batch, features and labels of a graph without relations. */
 static enum error_code add_plain(struct step_export *step, struct error *err)
 {
     static enum error_code (*const heads[EXAMPLE_COUNT])(struct step_export *, struct error *) = {

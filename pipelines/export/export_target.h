@@ -1,9 +1,11 @@
 /*
- * export_target - where an export goes: a regular file that appears whole, or what takes bytes as they come.
+ * export_target - the destination of an export: a regular file that appears complete, or a stream.
  *
- * A regular file that is not there yet, is empty or was made by such a command (made_file.h) is written beside itself and renamed; behind a symbolic link it is the
- * file that is replaced, not the link. A pipe, a device or our own stdout is written into: the export is made in a
- * temporary folder first, for its writers rename. Anything else, and a file of somebody's, is refused and stays as it is.
+ * A regular file that does not exist, is empty, or was made by such a command (made_file.h) is
+ * written under another name next to it and renamed; if it is a symbolic link, the file that the
+ * link points to is replaced. A pipe, a device or our own stdout is written to directly; the export
+ * is first made in a temporary folder, because its writers rename. Anything else, such as a file
+ * that somebody else made, is refused and left unchanged.
  */
 #ifndef PIPELINES_EXPORT_EXPORT_TARGET_H
 #define PIPELINES_EXPORT_EXPORT_TARGET_H
@@ -14,17 +16,18 @@
 #include <stdbool.h>
 
 struct export_target {           /* {0} is closed */
-    char path[FILE_PATH_SIZE];   /* for the writer */
-    char folder[FILE_PATH_SIZE]; /* temporary; "": the target is a regular file */
+    char path[FILE_PATH_SIZE];   /* the file that the writer writes */
+    char folder[FILE_PATH_SIZE]; /* a temporary folder; "": the target is a regular file */
     const char *output;          /* borrowed */
-    bool is_stdout;              /* so nothing else should be printed there */
+    bool is_stdout;              /* the caller should print nothing else there */
 };
 
-/* `force`: a file is replaced whoever made it. `words`: what a file of ours says at its beginning, or NULL.
- * Fails: ERROR_INVALID for a folder, a socket, a folder above that is not there, or a file that is not ours. */
+/* Opens the target. `force` replaces a file, whoever made it. `words` is the beginning of a file
+ * that graphmill wrote, or NULL. Fails: ERROR_INVALID for a folder, a socket, a missing folder
+ * above, or a file that graphmill did not make. */
 MUST_CHECK enum error_code export_target_open(struct export_target *target, const char *output,
                                               bool force, const char *words, struct error *err);
-/* When `written`, hands over what lies in `path`. */
+/* If `written`, publishes what is in `path`. */
 MUST_CHECK enum error_code export_target_close(struct export_target *target, bool written,
                                                struct error *err);
 

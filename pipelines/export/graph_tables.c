@@ -57,7 +57,7 @@ static enum error_code make_folder(struct graph_tables *tables, struct error *er
     return rc;
 }
 
-/* Its folder too, where it names one. */
+/* Makes the path of a file, and its folder if the name has one. */
 static enum error_code path_of(const struct graph_tables *tables, const char *name,
                                char out[FILE_PATH_SIZE], struct error *err)
 {
@@ -70,7 +70,7 @@ static enum error_code path_of(const struct graph_tables *tables, const char *na
     return rc == ERROR_NONE ? file_make_folders(folder, err) : rc;
 }
 
-/* The nodes of each type stand one behind the other in the input. */
+/* Finds the first input node of each type. The nodes of a type are consecutive in the input. */
 static enum error_code find_types(struct graph_tables *tables, struct error *err)
 {
     const struct partition_book *book = &tables->folder->run.book;
@@ -140,7 +140,8 @@ enum error_code graph_tables_finish(struct graph_tables *tables, struct error *e
 void graph_tables_close(struct graph_tables *tables)
 {
     if (tables->path[0])
-        error_ignore(file_remove_all(tables->path, NULL)); /* the failure before is what matters */
+        /* the earlier failure is the one to report */
+        error_ignore(file_remove_all(tables->path, NULL));
     topology_close(&tables->topology);
     export_ids_close(&tables->ids);
     store_release_record(&tables->labels.view);
@@ -187,7 +188,7 @@ uint64_t graph_tables_edges(const struct graph_tables *tables, uint32_t relation
 
 /* --- edges --- */
 
-/* The types of both ends. */
+/* Finds the types of both ends. */
 static void ends_of(const struct graph_tables *tables, uint32_t relation, uint32_t *source,
                     uint32_t *target)
 {
@@ -199,7 +200,7 @@ static void ends_of(const struct graph_tables *tables, uint32_t relation, uint32
     *target = partition_book_relation(book, relation)->target_type;
 }
 
-/* Takes `count` edges from edge `edge` of a part on, as their ends in the input. */
+/* Takes `count` edges of a part, from edge `edge` on, with their ends as input nodes. */
 typedef enum error_code (*edge_taker)(void *context, const struct topology_part *part,
                                       uint64_t edge, const int64_t *source, const int64_t *target,
                                       size_t count, struct error *err);
@@ -281,7 +282,7 @@ static enum error_code put_text(const struct text_file *text, const char *bytes,
                : error_set_errno(err, ERROR_IO, "%s cannot be written", text->path);
 }
 
-/* Once a file was opened; after a failure it is just closed. */
+/* Flushes and closes an opened file; after a failure it only closes it. */
 static enum error_code close_text(struct text_file *text, enum error_code rc, struct error *err)
 {
     if (!text->file || fclose(text->file) == 0 || rc != ERROR_NONE)
@@ -435,7 +436,7 @@ static uint32_t target_type(const struct graph_tables *tables)
     return tables->folder->run.book.target_type;
 }
 
-/* The label of a node of the dataset, as it goes into the array. */
+/* Adds the label of a dataset node to the array. */
 static enum error_code add_label(const struct graph_tables *tables, uint32_t node, uint32_t width,
                                  struct npy_writer *writer, struct error *err)
 {

@@ -1,9 +1,11 @@
 /*
- * Graph and partition as a GraphBolt OnDiskDataset (graphbolt_reader.h shows the metadata); the partition is a feature of nodes:
+ * Writes graph and partition as a GraphBolt OnDiskDataset (graphbolt_reader.h shows the metadata).
+ * The partition is a feature of the nodes:
  *
  *   metadata.yaml
  *   edges/<relation>.npy            int64 [2, edges]
- *   features/<type>-feat.npy, features/<type>-part.npy    float32 [nodes, dim]; int64 [nodes, 1]: the part of each node
+ *   features/<type>-feat.npy        float32 [nodes, dim]
+ *   features/<type>-part.npy        int64 [nodes, 1]: the part of each node
  *   features/<relation>-<column>.npy
  *   task/<split>-seeds.npy, task/<split>-labels.npy
  *   ids/<type>.csv, README.txt
@@ -24,7 +26,7 @@ static const char introduction[] =
     "in place of None\n\n"
     "`ingest: {format: graphbolt}` of graphmill reads this folder, too.\n";
 
-struct graphbolt { /* one export */
+struct graphbolt { /* state of one export */
     struct graph_tables tables;
     struct yaml_writer yaml;
     bool has_types;
@@ -38,7 +40,7 @@ static void stem_of(const struct graphbolt *g, uint32_t relation, char out[FILE_
             *c = '.';
 }
 
-/* "features/paper-feat.npy" */
+/* Formats a name such as "features/paper-feat.npy". */
 static enum error_code name_file(char out[FILE_PATH_SIZE], const char *folder, const char *stem,
                                  const char *array, struct error *err)
 {
@@ -242,7 +244,7 @@ static enum error_code put_all(struct graphbolt *g, struct error *err)
         rc = error_set(err, ERROR_NO_MEMORY, "no memory for metadata.yaml");
     if (rc == ERROR_NONE)
         rc = graph_tables_put_file(&g->tables, "metadata.yaml", text, size, err);
-    free(text); /* of open_memstream() */
+    free(text); /* allocated by open_memstream() */
     return rc == ERROR_NONE ? graph_tables_put_note(&g->tables, introduction, err) : rc;
 }
 

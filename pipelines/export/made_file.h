@@ -1,19 +1,22 @@
 /*
- * made_file - which files are ours to replace: those that a command made before, and that nobody changed since.
+ * made_file - recognises files that may be replaced: those that a command made and that nobody
+ * changed since.
  *
- * A file that was made is marked by an extended attribute, user.graphmill, with its size and the time of its last change. It stays
- * with the file when that is renamed, and no longer fits once somebody wrote into it. Where the file system keeps no such attributes,
- * nothing is known to be ours, and who wants a file replaced says so (--force).
+ * A file that a command made is marked by the extended attribute user.graphmill, which has its size
+ * and the time of its last change. The mark stays with the file when it is renamed, and no longer
+ * matches after somebody wrote to it. On a file system without such attributes no file is
+ * recognised, and a user who wants a file replaced must say so (--force).
  */
 #ifndef PIPELINES_EXPORT_MADE_FILE_H
 #define PIPELINES_EXPORT_MADE_FILE_H
 
 #include "common/base/error.h"
 
-/* May `path` be replaced? Yes when it is not there, empty, no regular file (what becomes of those is for others to say), marked, or
- * says `words` (NULL: none) in its first bytes. Fails: ERROR_INVALID naming --force. */
+/* Checks that `path` may be replaced: it does not exist, is empty, is no regular file (the caller
+ * decides about those), is marked, or begins with `words` (NULL: none). Fails: ERROR_INVALID naming
+ * --force. */
 MUST_CHECK enum error_code made_file_check(const char *path, const char *words, struct error *err);
-/* That it cannot be marked is no failure. */
+/* Marks the file. It is no failure if that is impossible. */
 void made_file_mark(const char *path);
 
 #endif

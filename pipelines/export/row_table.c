@@ -12,7 +12,7 @@ static enum error_code failed(const struct row_table *table, struct error *err)
     return error_set_errno(err, ERROR_IO, "%s: cannot be written", table->temporary);
 }
 
-/* A class as a part of a name: quotes are around the whole. */
+/* Prints the name of a class as a part of a column name; the caller quotes the whole. */
 static int put_column(struct row_table *table, uint32_t column)
 {
     const struct row_table_config *config = &table->config;
@@ -100,7 +100,7 @@ static enum error_code finish_csv(struct row_table *table, struct error *err)
         return failed(table, err);
     const enum error_code rc = file_rename(table->temporary, table->config.path, err);
     if (rc == ERROR_NONE)
-        table->temporary[0] = '\0'; /* nothing to remove any more */
+        table->temporary[0] = '\0'; /* there is nothing left to remove */
     return rc;
 }
 

@@ -1,4 +1,5 @@
-/* step_export - a training step on its way into a file: what export_step.c and export_relations.c add to. */
+/* step_export - the state of export_step(): export_step.c, export_relations.c and export_graphs.c
+ * add tensors to it. */
 #ifndef PIPELINES_EXPORT_STEP_EXPORT_H
 #define PIPELINES_EXPORT_STEP_EXPORT_H
 
@@ -25,43 +26,45 @@ struct step_export {
     struct mini_batch batch;
     struct weights weights;
     struct gradient gradient;
-    struct arena arena; /* what tensors point to */
+    struct arena arena; /* memory of the tensors */
     char name[STEP_TENSOR_COUNT][STEP_NAME_SIZE];
     struct safetensors_tensor tensor[STEP_TENSOR_COUNT];
     size_t count;
 };
 
-/* The next tensor, of `rows` rows; `cols` 0: it has one dimension. The name is copied. */
+/* Adds a tensor of `rows` rows; for `cols` 0 it has one dimension. The name is copied, the values
+ * are not. */
 void step_export_add(struct step_export *step, enum safetensors_type type, const char *name,
                      uint64_t rows, uint64_t cols, const void *data);
 MUST_CHECK enum error_code step_export_integers(struct step_export *step, const char *name,
                                                 const uint32_t *value, size_t count,
                                                 struct error *err);
-/* The rows of the input of these nodes of the partition. */
+/* Adds the row numbers in the input of these partition nodes. */
 MUST_CHECK enum error_code step_export_nodes(struct step_export *step, const char *name,
                                              const uint32_t *node, uint32_t count,
                                              const struct node_permutation *permutation,
                                              struct error *err);
-/* Nodes of a type: their numbers in it, and its book. */
+/* Nodes of one type: their numbers in the type, and the type's ranges of parts. */
 struct step_export_rows {
     uint32_t type, count;
     const uint32_t *book, *number; /* [part_count + 1], [count] */
 };
-/* Their rows of a tensor of the partition, one after the other. */
+/* Reads their rows of a tensor of the partition, one after another. */
 MUST_CHECK enum error_code step_export_read(struct step_export *step, const char *tensor,
                                             const struct step_export_rows *of, float **out,
                                             uint32_t *dim, struct error *err);
-/* Labels that were read so. */
+/* Adds labels that step_export_read() read. */
 MUST_CHECK enum error_code step_export_labels(struct step_export *step, const float *rows,
                                               uint32_t count, uint32_t dim, struct error *err);
 
-/* Of a graph with relations: the mini-batch, features and labels. */
+/* For a graph with relations: adds the mini-batch, features and labels. */
 MUST_CHECK enum error_code step_export_relations(struct step_export *step, struct error *err);
-/* Of a task of pairs: seeds, by their numbers as store/records/seed_pairs.h has them. */
+/* For a task of pairs: adds the pairs, as numbers of seeds (store/records/seed_pairs.h). */
 MUST_CHECK enum error_code step_export_pairs(struct step_export *step, struct error *err);
-/* Of a task of graphs: which graph of the batch each seed is of, as PyG's `batch`, and the labels of graphs. */
+/* For a task of graphs: adds the graph of the batch that each seed is in (PyG's `batch`), and the
+ * labels of the graphs. */
 MUST_CHECK enum error_code step_export_graphs(struct step_export *step, struct error *err);
-/* What readout and classifier make of the last layer's rows: float32 [graphs, outputs]. */
+/* Computes readout and classifier on the rows of the last layer: float32 [graphs, outputs]. */
 MUST_CHECK enum error_code export_graph_logits(const struct run_folder *folder,
                                                struct feature_source *rows,
                                                const struct array_target *target,

@@ -1,13 +1,15 @@
-"""graphmill from Python: graphs of PyG or DGL in, trained models and predictions out. One file, on numpy alone.
+"""graphmill from Python: graphs of PyG or DGL in, trained models and predictions out. One file, on
+numpy alone.
 
     import graphmill
-    graphmill.save(data, "cora")                      # a PyG Data or HeteroData, or a DGL graph, as `format: folder`
+    graphmill.save(data, "cora")              # a PyG Data or HeteroData, or a DGL graph, as
+                                              # `format: folder`
     run = graphmill.run("cora.yaml", **{"train-step.hidden": 128})
     run.metrics["test"]["accuracy"], run.predictions["prediction"], run.embeddings
-    model = run.model()                               # a PyG model with the trained weights
+    model = run.model()                       # a PyG model with the trained weights
 
-PyG, DGL and torch are asked for only where an argument is theirs or model() is called. The program `graphmill` is looked for in
-GRAPHMILL_BIN, then in PATH.
+PyG, DGL and torch are imported only if an argument is theirs or model() is called. The program
+`graphmill` is searched in GRAPHMILL_BIN, then in PATH.
 """
 import csv
 import json
@@ -24,24 +26,27 @@ MASKS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}
 
 
 class GraphmillError(RuntimeError):
-    """What the program said, and the status that it ended with: 64 usage, 65 bad data, 75 try again, 78 bad settings."""
+    """The program's message, and its exit status: 64 usage, 65 bad data, 75 try again, 78 bad
+    settings."""
 
     def __init__(self, message, status):
         super().__init__(message)
         self.status = status
 
 
-# --- out of PyG and DGL -------------------------------------------------------------------------------
+# --- out of PyG and DGL
+# -------------------------------------------------------------------------------
 
 def _array(value):
-    """A numpy array of a tensor of torch, or of what numpy takes."""
+    """Returns a numpy array of a tensor of torch, or of anything that numpy accepts."""
     for name in ("detach", "cpu"):
         value = getattr(value, name)() if hasattr(value, name) else value
     return np.asarray(value)
 
 
 def _put(path, array):
-    """Row by row, as ingest reads it: numpy writes a transposed array column by column."""
+    """Writes row by row, as ingest reads it: numpy would write a transposed array column by
+    column."""
     np.save(path, np.ascontiguousarray(array))
 
 
@@ -63,7 +68,8 @@ def _put_splits(folder, store, first=0):
 
 
 def _numbers(values):
-    """float32; but integers that it cannot hold stay what they are, so that ingest can warn of them."""
+    """Returns float32, except that integers that it cannot represent stay, so that ingest can
+    warn about them."""
     values = _array(values)
     if values.dtype.kind in "iuf" and values.dtype.itemsize == 8 and np.any(np.abs(values.astype(np.float64)) > 2**24):
         return values if values.dtype.kind == "f" else values.astype(np.int64)
@@ -71,7 +77,8 @@ def _numbers(values):
 
 
 def _put_labels(folder, labels, before, nodes):
-    """Of nodes [before, before + len(labels)) among `nodes`; the others have none."""
+    """Writes labels of the nodes [before, before + len(labels)) among `nodes`; the others have
+    none."""
     labels = _array(labels)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -84,7 +91,7 @@ def _put_labels(folder, labels, before, nodes):
 
 
 def _one_edge_feature(value, edges):
-    """[edges] as weights, [edges, width] as features."""
+    """Writes [edges] as weights, [edges, width] as features."""
     value = _array(value)
     if len(value) != edges:
         raise ValueError(f"expected a row of edge_attr for each of {edges} edges, found {len(value)}")
@@ -92,7 +99,8 @@ def _one_edge_feature(value, edges):
 
 
 def _put_meta(folder, nodes, edges):
-    """Says that a graph is directed where an edge has none back. One with all edges both ways may be either, and nothing is said."""
+    """Says that a graph is directed if an edge has no reverse. A graph with all edges in both
+    directions may be either, so nothing is said."""
     nodes, (source, target) = int(nodes), edges.astype(np.int64)
     both_ways = np.array_equal(np.unique(source * nodes + target), np.unique(target * nodes + source))
     (folder / "meta.json").write_text(json.dumps({"num_nodes": nodes, "directed": None if both_ways else True}) + "\n")
@@ -112,7 +120,8 @@ def _save_homogeneous(folder, nodes, edges, features, labels, weight, store):
 
 
 def _save_typed(folder, types, relations):
-    """types: {name: (nodes, features or None, labels or None, store)}; relations: {(source, name, target): edges [2, count]}"""
+    """types: {name: (nodes, features or None, labels or None, store)}; relations: {(source,
+    name, target): edges [2, count]}"""
     first, at = {}, 0
     for name, (nodes, *_) in types.items():
         first[name], at = at, at + int(nodes)
@@ -160,11 +169,13 @@ def _save_dgl(folder, graph):
 
 
 def save(data, folder):
-    """Writes a graph as a folder that ingest reads (`format: folder`; of several types with `relations: true`).
+    """Writes a graph as a folder that ingest reads (`format: folder`; for several types with
+    `relations: true`).
 
-    data: a PyG Data (edge_index, x, y, train_mask, val_mask, test_mask, edge_weight or edge_attr), a PyG HeteroData, or a DGL
-    graph (ndata feat, label and masks; edata weight). Edges are written as they stand there, in their direction. The folder is
-    made, or its files of these names are replaced. Returns its path.
+    data: a PyG Data (edge_index, x, y, train_mask, val_mask, test_mask, edge_weight or edge_attr),
+    a PyG HeteroData, or a DGL graph (ndata feat, label and masks; edata weight). Edges are written
+    unchanged, in their direction. The folder is made, or its files of these names are replaced.
+    Returns its path.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -184,10 +195,11 @@ def save(data, folder):
     return folder
 
 
-# --- runs ------------------------------------------------------------------------------------------------
+# --- runs
+# ------------------------------------------------------------------------------------------------
 
 def program():
-    """The path of graphmill."""
+    """Returns the path of graphmill."""
     folder = os.environ.get("GRAPHMILL_BIN")
     found = str(Path(folder) / "graphmill") if folder else shutil.which("graphmill")
     if not found or not os.access(found, os.X_OK):
@@ -204,10 +216,10 @@ def _call(*words, quiet=True):
 
 
 def run(pipeline, directory=None, quiet=False, **settings):
-    """Does all of a pipeline file, or goes on with it, and returns the Run.
+    """Runs a pipeline file, or resumes it, and returns the Run.
 
-    settings: those of the file to be changed, by their names: run("cora.yaml", **{"train-step.hidden": 128, "epochs": 50}).
-    quiet: shows no progress. Raises GraphmillError.
+    settings: settings of the file to change, by their names: run("cora.yaml",
+    **{"train-step.hidden": 128, "epochs": 50}). quiet: shows no progress. Raises GraphmillError.
     """
     words = ["run", pipeline, "--json"] + (["--directory", directory] if directory else []) + (["--quiet"] if quiet else [])
     for name, value in settings.items():
@@ -217,12 +229,12 @@ def run(pipeline, directory=None, quiet=False, **settings):
 
 
 def load(directory):
-    """The Run of a folder in which `graphmill run` has finished."""
+    """Returns the Run of a folder in which `graphmill run` has finished."""
     return Run(Path(directory))
 
 
 class Run:
-    """A finished run: what lies in its outputs, read when it is asked for."""
+    """A finished run: its outputs, which are read when they are used."""
 
     def __init__(self, directory, answer=None):
         self.directory, self.answer = Path(directory), answer
@@ -235,29 +247,30 @@ class Run:
 
     @property
     def metrics(self):
-        """{"train": {"accuracy": ...}, ...}"""
+        """Returns {"train": {"accuracy": ...}, ...}."""
         return json.loads((self.outputs / "metrics.json").read_text())
 
     @property
     def history(self):
-        """A dictionary for each round and each validation, in their order."""
+        """Returns a dictionary for each round and each validation, in their order."""
         return [json.loads(line) for line in (self.directory / "metrics.jsonl").read_text().splitlines()]
 
     @property
     def embeddings(self):
-        """[nodes, width], in the order of the input."""
+        """Returns [nodes, width], in the order of the input."""
         return np.load(self.outputs / "embeddings.npy")
 
     @property
     def predictions(self):
-        """The columns of predictions.csv as arrays, by their names: numbers where all are, else text."""
+        """Returns the columns of predictions.csv as arrays, by their names: numbers if all
+        values are, otherwise text."""
         with open(self.outputs / "predictions.csv", newline="") as file:
             rows = list(csv.reader(file))
         return {name: _column([row[i] for row in rows[1:]]) for i, name in enumerate(rows[0])}
 
     @property
     def weights(self):
-        """The tensors of the model by PyG's names, as arrays."""
+        """Returns the tensors of the model with the names of PyG, as arrays."""
         return self._model_file()[1]
 
     def _model_file(self):
@@ -271,13 +284,14 @@ class Run:
         return texts, tensors
 
     def state_dict(self):
-        """The weights as tensors of torch, for load_state_dict(..., strict=True)."""
+        """Returns the weights as tensors of torch, for load_state_dict(..., strict=True)."""
         import torch
         return {name: torch.from_numpy(array.copy()) for name, array in self.weights.items()}
 
     def model(self):
-        """A PyG model with the trained weights, in eval mode: GraphSAGE, GCN, GAT (v2), GIN or MLP of equal layers. Others are
-        built by hand from state_dict(): pipelines/guide/model.md has their tensors. Raises ValueError for those."""
+        """Returns a PyG model with the trained weights, in eval mode: GraphSAGE, GCN, GAT (v2),
+        GIN or MLP of equal layers. Other models are built by hand from state_dict():
+        pipelines/guide/model.md has their tensors. Raises ValueError for those."""
         import torch
         import torch_geometric.nn
         texts, _ = self._model_file()
@@ -301,7 +315,8 @@ class Run:
             model = torch_geometric.nn.MLP(in_channels=sizes[0], hidden_channels=sizes[1], num_layers=sizes[2], out_channels=sizes[3], **more)
         else:
             model = getattr(torch_geometric.nn, texts["model"])(*sizes, **more)
-        if texts["model"] == "GIN" and texts.get("inner", "relu") == "relu":  # also in files of before train-step.inner
+        # also in files from before train-step.inner
+        if texts["model"] == "GIN" and texts.get("inner", "relu") == "relu":
             for conv in model.convs:
                 conv.nn.norms[0], conv.nn.act = torch.nn.Identity(), torch.nn.ReLU()
         model.load_state_dict(self.state_dict(), strict=True)

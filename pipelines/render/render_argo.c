@@ -1,6 +1,7 @@
 /*
- * The form "argo": a Workflow (argoproj.io/v1alpha1) whose graph begins a stage when what it reads is there: ingest, partition,
- * then the looping stages side by side, a Pod a worker.
+ * The form "argo": a Workflow (argoproj.io/v1alpha1). Its graph starts a stage when the data that
+ * it reads are complete: ingest, partition, then the looping stages side by side, one Pod for each
+ * worker.
  */
 #include "pipelines/render/render_pod.h"
 
@@ -21,7 +22,8 @@ static void put_head(struct yaml_writer *w, const struct render_run *run)
     yaml_in(w);
     yaml_line(w, "secondsAfterCompletion: 604800");
     yaml_out(w, 1);
-    /* Argo's own container reports what a step came to, by this account; the steps have no token. */
+    /* Argo's own container reports the result of a step with this account; the steps have no
+     * token. */
     yaml_line(w, "executor:");
     yaml_in(w);
     yaml_line(w, "serviceAccountName: default");
@@ -44,7 +46,8 @@ static void put_task(struct yaml_writer *w, const struct render_run *run, int in
     yaml_out(w, 1);
 }
 
-/* Asked to stop and not there yet are no failures; wrong use, bad data, a bug and wrong settings are for good. */
+/* Writes when Argo retries. A stop, or data that are not there yet, is no failure; wrong usage, bad
+ * data, a bug and wrong settings are final. */
 static void put_retries(struct yaml_writer *w)
 {
     yaml_line(w, "retryStrategy:");

@@ -1,6 +1,7 @@
 /*
- * The form "indexed": one Indexed Job for all stages. Pod 0 ingests, partitions and starts the run; those behind it are the
- * looping stages in turn. All are as large as the largest stage, for a Job has one template.
+ * The form "indexed": one Indexed Job for all stages. Pod 0 ingests, partitions and starts the run;
+ * the other Pods are the looping stages in turn. All Pods have the size of the largest stage,
+ * because a Job has one template.
  */
 #include "common/base/json.h"
 #include "pipelines/own_command.h"
@@ -11,7 +12,7 @@
 
 static void put_word(void *context, const char *argument)
 {
-    static char word[SHELL_WORD_SIZE]; /* large for a stack; rendering has one thread */
+    static char word[SHELL_WORD_SIZE]; /* too large for a stack; rendering uses one thread */
     json_put_raw(context, " ");
     json_put_raw(context, shell_word(argument, word));
 }
@@ -35,7 +36,7 @@ static void put_numbers(struct json_writer *script, int64_t first, int64_t count
     }
 }
 
-/* "case ... esac" over the number of the Pod. Returns how many there are. */
+/* Writes "case ... esac" over the number of the Pod. Returns the number of Pods. */
 static int64_t put_script(struct json_writer *script, const struct render_run *run)
 {
     int64_t pods = 1;
@@ -75,7 +76,7 @@ static struct render_stage largest(const struct render_run *run)
 void render_indexed(struct yaml_writer *w, const struct render_run *run)
 {
     const struct render_stage size = largest(run);
-    struct json_writer script = {0}; /* only as a text that grows */
+    struct json_writer script = {0}; /* used as a growing text only */
     const int64_t pods = put_script(&script, run);
     w->failed = json_writer_finish(&script, NULL) != ERROR_NONE;
     if (!w->failed) {

@@ -1,10 +1,13 @@
 /*
- * The form "keda": the Jobs of the form "jobs" with a Pod each, and for the stages of any number of workers a ScaledJob of KEDA
- * (keda.sh/v1alpha1), which makes a further worker for every two units that wait. How many wait an exporter tells Prometheus, and that KEDA.
+ * The form "keda": the Jobs of the form "jobs" with one Pod each, and a ScaledJob of KEDA
+ * (keda.sh/v1alpha1) for each stage that may have any number of workers. It starts one more worker
+ * for every two waiting units. An exporter publishes the number of waiting units to Prometheus, and
+ * KEDA reads it there.
  *
- * A further worker that finds no work for a minute ends with 75, and its Job with it; when there is work again KEDA makes another one.
- * Runs live side by side, so the figure has the name of this one as a label. Once the run is finished, or a stage has failed for
- * good, it is 0 (metrics_text.h), and no Job is made any more.
+ * A worker that finds no work for a minute ends with status 75, which ends its Job; KEDA starts
+ * another one when there is work again. Runs can exist side by side, so the metric has the name of
+ * the run as a label. Once the run is finished, or a stage has failed for good, the metric is 0
+ * (metrics_text.h), and no more Jobs are started.
  */
 #include "common/base/json.h"
 #include "pipelines/own_command.h"
@@ -79,7 +82,7 @@ static void put_scaled_job(struct yaml_writer *w, const struct render_run *run,
 
 static void put_word(struct json_writer *script, const char *word)
 {
-    static char quoted[SHELL_WORD_SIZE]; /* large for a stack; rendering has one thread */
+    static char quoted[SHELL_WORD_SIZE]; /* too large for a stack; rendering uses one thread */
     json_put_raw(script, " ");
     json_put_raw(script, shell_word(word, quoted));
 }
@@ -123,7 +126,7 @@ static void put_exporter(struct yaml_writer *w, const struct render_run *run, co
     render_template_end(w, run, &size);
 }
 
-/* Prometheus reaches the exporter, wherever in the cluster it is. */
+/* Lets Prometheus reach the exporter from anywhere in the cluster. */
 static void put_policy(struct yaml_writer *w, const struct render_run *run)
 {
     static const int64_t port = EXPORTER_PORT;
@@ -140,7 +143,7 @@ static void put_policy(struct yaml_writer *w, const struct render_run *run)
 
 void render_keda(struct yaml_writer *w, const struct render_run *run)
 {
-    struct json_writer script = {0}; /* only as a text that grows */
+    struct json_writer script = {0}; /* used as a growing text only */
     struct render_run least = *run;
     least.workers = 1;
     put_script(&script, run);

@@ -64,7 +64,7 @@ static void put_empty(struct yaml_writer *w, const char *volume, int64_t gib)
     yaml_out(w, 1);
 }
 
-/* What is for all stages, too. */
+/* Returns whether the program of a stage uses the queue. */
 static bool needs_queue(const struct render_stage *stage)
 {
     for (int i = 0; i < STAGE_ONCE_COUNT; i++)

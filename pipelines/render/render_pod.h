@@ -1,24 +1,27 @@
-/* render_pod - the Pod of a stage, in pieces that all forms have in common. */
+/* render_pod - the parts of a stage's Pod that all forms use. */
 #ifndef PIPELINES_RENDER_POD_H
 #define PIPELINES_RENDER_POD_H
 
 #include "pipelines/render/render_run.h"
 
-/* securityContext and automountServiceAccountToken, of a Pod. */
+/* Writes securityContext and automountServiceAccountToken of a Pod. */
 void render_pod_security(struct yaml_writer *w);
-/* volumes: of a Pod; scratch as large as the stage has it, the password of Redis where it needs one. */
+/* Writes `volumes:` of a Pod: scratch space of the stage's size, and the password of Redis if the
+ * stage needs one. */
 void render_volumes(struct yaml_writer *w, const struct render_run *run,
                     const struct render_stage *stage);
-/* The fields of a container behind its name, image to volumeMounts. `command` runs the stage; NULL: `script` does, by sh. */
+/* Writes the fields of a container after its name, image to volumeMounts. `command` runs the stage;
+ * if it is NULL, sh runs `script`. */
 void render_container(struct yaml_writer *w, const struct render_run *run,
                       const struct render_stage *stage, const char *command, const char *script);
-/* The options of a stage's program, one after the other to `put`; the name of the worker is the form's to say. */
+/* Passes each option of a stage's program to `put`. The form adds the name of the worker. */
 void render_arguments(const struct render_run *run, const struct render_stage *stage,
                       void (*put)(void *context, const char *argument), void *context);
-/* From `template:` of a Job to the name of its container; and from behind that container to the end of the document. */
+/* render_template_head() writes from `template:` to the name of the container, and
+ * render_template_end() from the end of that container to the end of the document. */
 enum template_kind {
     TEMPLATE_OF_JOB,
-    TEMPLATE_OF_EXPORTER, /* of a Deployment, and Prometheus is told of it */
+    TEMPLATE_OF_EXPORTER, /* of a Deployment, with the annotations for Prometheus */
 };
 void render_template_head(struct yaml_writer *w, const struct render_run *run,
                           const char *component, enum template_kind kind);

@@ -1,7 +1,9 @@
 /*
- * The ports that the Pods of a run reach, from the addresses that they are given. Declared in render_run.h.
+ * Finds the ports that the Pods of a run reach from the addresses that the run uses. Declared in
+ * render_run.h.
  *
- * The network policies of what lasts (k8s/base/lasting) open the way to the Redis of the namespace, and nothing else.
+ * The network policies of the permanent objects (k8s/base/lasting) only allow access to the Redis
+ * of the namespace.
  */
 #include "common/base/text.h"
 #include "pipelines/render/render_run.h"
@@ -37,7 +39,7 @@ static enum error_code add_ports_of_store(struct render_run *run, struct error *
     return rc;
 }
 
-/* The way to port 6379 of the Redis that lasts is open. */
+/* Adds the port of the queue. Port 6379 of the permanent Redis is open already. */
 static enum error_code add_port_of_queue(struct render_run *run, struct error *err)
 {
     struct redis_address queue;

@@ -15,10 +15,10 @@ const struct render_stage render_stages[STAGE_COUNT] = {
 };
 
 const struct render_form render_forms[RENDER_FORM_COUNT] = {
-    {"jobs",    "an Indexed Job for each stage", render_jobs},
-    {"argo",    "an Argo Workflow: a step for each stage, begun when what it reads is there", render_argo},
+    {"jobs", "an Indexed Job for each stage", render_jobs},
+    {"argo", "an Argo Workflow: a step for each stage, after its input is complete", render_argo},
     {"indexed", "one Indexed Job for all stages, the number of the Pod says which", render_indexed},
-    {"keda",    "the Jobs with a Pod each, and up to --workers of KEDA's while units wait", render_keda},
+    {"keda", "the Jobs with a Pod each, and up to --workers of KEDA while units wait", render_keda},
 };
 /* clang-format on */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The picture in its own units; the page scales it. */
+/* The size of the picture in its own units; the page scales it. */
 enum { WIDTH = 640, HEIGHT = 260, LEFT = 56, RIGHT = 12, TOP = 12, BOTTOM = 40 };
 
 struct frame {
@@ -44,7 +44,8 @@ static void include(struct frame *f, double x, double y, bool *any)
     f->y_most = fmax(f->y_most, y);
 }
 
-/* What all series need, with y rounded to whole steps. False: there is nothing to draw. */
+/* Computes the axes for all series, with y rounded to whole steps. Returns false if there is
+ * nothing to draw. */
 static bool frame_of(const struct chart_lines *chart, struct frame *f)
 {
     bool any = false;
@@ -89,7 +90,7 @@ static void put_axes(struct html_text *html, const struct chart_lines *chart, co
     html_put(html, "</text>");
 }
 
-/* Points of a line; `open` when the next one goes on from the last. */
+/* State of a line: `open` if the next point continues it. */
 struct pen {
     struct html_text *html;
     const struct frame *frame;
@@ -103,7 +104,8 @@ static void pen_put(struct pen *pen, double x, double y)
     pen->open = true;
 }
 
-/* The points [first, end): all of one column of pixels, so the least and the most of them say all. */
+/* Draws the points [first, end), which share one column of pixels, so their least and greatest
+ * represent them all. */
 static void put_stretch(struct pen *pen, const struct chart_series *s, size_t first, size_t end)
 {
     size_t least = end, most = end;
@@ -173,7 +175,7 @@ void chart_lines(struct html_text *html, const struct chart_lines *chart)
         put_series(html, &frame, &chart->series[s], s);
     html_put(html, "</svg>");
     if (chart->series_count == 1 && strcmp(chart->series[0].name, "training") == 0) {
-        html_put(html, "</figure>"); /* what else */
+        html_put(html, "</figure>"); /* one curve of training needs no legend */
         return;
     }
     html_put(html, "<p class=legend>");

@@ -69,7 +69,7 @@ static double most_of(const double *value, size_t count)
     return most;
 }
 
-/* 950, 46.6k, 1.2M: at most five letters. */
+/* Writes 950, 46.6k or 1.2M: at most five characters. */
 static const char *short_count(double value, char text[32])
 {
     static const char unit[] = {' ', 'k', 'M', 'G', 'T'};
@@ -81,7 +81,7 @@ static const char *short_count(double value, char text[32])
     return text;
 }
 
-/* "class 3", or what it is called. */
+/* Writes "class 3", or the name of the class. */
 static void put_place(struct html_text *html, const struct chart_matrix *chart, const char *what,
                       size_t i)
 {
@@ -115,7 +115,7 @@ static void put_cell(struct html_text *html, const struct chart_matrix *chart, s
                  y + side / 2 + 4.0, short_count(value, count));
 }
 
-/* Every row and column has its number where there is room for it. */
+/* Numbers rows and columns if there is room. */
 static void put_numbers(struct html_text *html, const struct chart_matrix *chart, double side)
 {
     const size_t step = (size_t)fmax(1.0, ceil(14.0 / side));

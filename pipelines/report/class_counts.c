@@ -11,12 +11,12 @@
 
 enum { FIELD_MAX = 16, NO_COLUMN = FIELD_MAX };
 
-/* Where the columns are. */
+/* The positions of the columns. */
 struct columns {
     size_t split, label, prediction, count;
 };
 
-/* Counts of the two splits that may be shown, side by side. */
+/* Counts of the two splits of which one may be shown. */
 struct tally {
     struct columns columns;
     double *test, *valid; /* [classes, classes] */
@@ -91,7 +91,7 @@ static enum error_code read_lines(struct line_reader *reader, struct tally *tall
     return rc;
 }
 
-/* What is kept moves to the caller. */
+/* Chooses a split, and moves its counts to the caller. */
 static void choose_split(struct tally *tally, struct class_counts *out)
 {
     const bool is_test = tally->test_nodes > 0.0;

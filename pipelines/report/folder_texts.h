@@ -1,4 +1,4 @@
-/* folder_texts - the text files of a folder whose names have a suffix, one after the other. */
+/* folder_texts - visits the text files of a folder whose names have a given suffix. */
 #ifndef PIPELINES_REPORT_FOLDER_TEXTS_H
 #define PIPELINES_REPORT_FOLDER_TEXTS_H
 
@@ -10,7 +10,8 @@
 typedef enum error_code (*folder_text_visitor)(void *context, const char *text, size_t size,
                                                struct error *err);
 
-/* In the order of their names. A missing folder is an empty one. Fails: ERROR_IO, ERROR_NO_MEMORY; as `visit` does. */
+/* Calls `visit` for each file in the order of their names. A missing folder counts as empty. Fails:
+ * ERROR_IO, ERROR_NO_MEMORY; as `visit` does. */
 MUST_CHECK enum error_code folder_texts_each(const char *folder, const char *suffix,
                                              folder_text_visitor visit, void *context,
                                              struct error *err);

@@ -14,7 +14,8 @@ int graph_figures_bin(uint64_t degree)
     return bin < DEGREE_BINS ? bin : DEGREE_BINS - 1;
 }
 
-/* Edges of one row, by the part of their source. `part_of`: of the source before, as neighbours lie close. */
+/* Counts the edges of one row by the part of their source. `part_of` is the part of the previous
+ * source, which is the first guess, because neighbours are often in one part. */
 static void count_sources(const struct topology *topology, const struct topology_part *rows,
                           uint64_t first, uint64_t end, double *cut)
 {
@@ -27,7 +28,7 @@ static void count_sources(const struct topology *topology, const struct topology
     }
 }
 
-/* Degrees of a part's nodes are summed over its relations first. */
+/* Adds a part. The degree of a node is the sum over its relations. */
 static enum error_code add_part(const struct topology *topology, int part,
                                 struct graph_figures *out, struct error *err)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room for `more` bytes and a NUL. */
+/* Makes room for `more` bytes and a NUL. */
 static bool grow(struct html_text *html, size_t more)
 {
     if (memory_grow(&html->text, &html->capacity, html->size + more + 1, "a report", NULL) !=

@@ -1,7 +1,8 @@
 /*
- * html_text - a growing text of HTML and SVG.
+ * html_text - a growing buffer of HTML and SVG.
  *
- * Markup is put as it is, text from outside escaped. A failure to grow is kept and told once, by html_text_finish().
+ * Markup is added as it is; text from outside is escaped. A failure to allocate is kept, and
+ * html_text_finish() reports it once.
  *
  *     html_put(&page, "<td>%d</td><td>", count);
  *     html_put_escaped(&page, name);
@@ -20,13 +21,13 @@ struct html_text { /* {0} is empty */
     bool failed;
 };
 
-/* Appends as printf() does: the format is markup, so no %s of it may come from outside. */
+/* Appends as printf() does. The result is markup, so no %s argument may come from outside. */
 void html_put(struct html_text *html, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Appends text with &, <, >, " and ' escaped: good between tags and inside quoted attributes. */
+/* Appends text with &, <, >, " and ' escaped; safe between tags and inside quoted attributes. */
 void html_put_escaped(struct html_text *html, const char *text);
-/* "<TAG>", the text escaped, "</TAG>". `tag`: a name such as "td". */
+/* Appends "<TAG>", the escaped text and "</TAG>". `tag` is a name such as "td". */
 void html_put_element(struct html_text *html, const char *tag, const char *text);
-/* Fails: ERROR_NO_MEMORY when any call before could not grow the text. */
+/* Fails: ERROR_NO_MEMORY when any earlier call could not grow the text. */
 MUST_CHECK enum error_code html_text_finish(const struct html_text *html, struct error *err);
 void html_text_release(struct html_text *html);
 

@@ -1,5 +1,6 @@
 /*
- * log_warnings - what went wrong and was mended in a run: the lines of its workers' logs that are warnings or errors.
+ * log_warnings - the problems of a run that were repaired on the way: warnings and errors in the
+ * logs of its workers.
  */
 #ifndef PIPELINES_REPORT_LOG_WARNINGS_H
 #define PIPELINES_REPORT_LOG_WARNINGS_H
@@ -11,16 +12,17 @@
 enum { LOG_WARNING_SIZE = 400, LOG_WARNINGS_KEPT = 40 };
 
 struct log_warnings {        /* {0} is empty */
-    size_t warnings, errors; /* lines of either kind */
+    size_t warnings, errors; /* number of lines of each level */
     char line[LOG_WARNINGS_KEPT]
-             [LOG_WARNING_SIZE]; /* the first of each file, without the time of day */
+             [LOG_WARNING_SIZE]; /* the first line of each file, without the time of day */
     size_t line_count;
 };
 
-/* All files in `folder` whose names end in ".log"; a missing folder is an empty one. Fails: ERROR_IO, ERROR_NO_MEMORY. */
+/* Reads all files in `folder` whose names end in ".log"; a missing folder counts as empty. Fails:
+ * ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code log_warnings_read(const char *folder, struct log_warnings *out,
                                              struct error *err);
-/* The lines of one file. */
+/* Adds the lines of one file. */
 void log_warnings_add(struct log_warnings *warnings, const char *text, size_t size);
 
 #endif

@@ -10,7 +10,7 @@ static int order(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* By weights and layer, then by part, then by end. */
+/* Compares by weights and layer, then by part, then by end. */
 static int compare(const void *left, const void *right)
 {
     const struct time_layer *a = left, *b = right;
@@ -27,7 +27,7 @@ static bool is_same_layer(const struct time_layer *a, const struct time_layer *b
     return a->weights == b->weights && a->layer == b->layer;
 }
 
-/* The parts of one layer, each once. */
+/* Adds one layer; each part counts once. */
 static void add_layer(const struct time_layer *done, size_t count, struct part_time *out)
 {
     const struct time_layer *last = done;

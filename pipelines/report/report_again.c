@@ -1,4 +1,4 @@
-/* Settings, versions, and the commands that show or make again what the run made. */
+/* Writes the settings, the versions, and the commands that show or repeat the run. */
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "pipelines/own_command.h"
@@ -15,7 +15,7 @@ static void put_block(struct html_text *html, const char *title, const char *tex
     html_put(html, "</pre>");
 }
 
-/* Those that are not at their defaults, which is what a pipeline file says. */
+/* Writes the settings that are not at their defaults, like a pipeline file. */
 static void put_settings(struct html_text *html, const struct report_run *run)
 {
     const unsigned all = SETTING_OF_DATASET | SETTING_OF_PARTITION | SETTING_OF_TRAINING |
@@ -35,7 +35,7 @@ static void put_settings(struct html_text *html, const struct report_run *run)
 static void put_commands(struct html_text *html, const struct report_run *run)
 {
     static char word[SHELL_WORD_SIZE], text[3 * SHELL_WORD_SIZE + 256];
-    char path[FILE_PATH_SIZE]; /* a page is read from any folder */
+    char path[FILE_PATH_SIZE]; /* the page may be read from any folder, so the path is absolute */
     const bool has_folder = run->folder.path[0] != '\0';
     if (has_folder && file_absolute(path, run->folder.path, NULL) != ERROR_NONE)
         return;

@@ -1,4 +1,4 @@
-/* Several runs beside each other: scores, curves, what their settings differ in, time by stage. */
+/* Compares several runs: scores, curves, differing settings, time by stage. */
 #include "common/base/text.h"
 #include "common/nn/tasks/task.h"
 #include "pipelines/report/report_page.h"
@@ -57,7 +57,7 @@ static void put_scores(struct html_text *html, struct report_run *const *run, in
 
 /* --- settings --- */
 
-/* Behind "KEY = " in lines of settings: the value, [size], or NULL. */
+/* Returns the value [size] after "KEY = " in lines of settings, or NULL. */
 static const char *find_value(const char *lines, const char *key, size_t key_size, size_t *size)
 {
     for (const char *line = lines; *line; line += line[0] == '\n') {
@@ -82,7 +82,7 @@ static void put_value(struct html_text *html, const char *value, size_t size)
     html_put(html, "</td>");
 }
 
-/* A row, if the runs differ in it. Returns whether they do. */
+/* Writes a row if the runs differ in the setting. Returns whether they do. */
 static bool put_setting(struct html_text *html, struct report_run *const *run, int count,
                         const char *key, size_t key_size)
 {
@@ -95,7 +95,8 @@ static bool put_setting(struct html_text *html, struct report_run *const *run, i
     }
     if (!differs)
         return false;
-    html_put(html, "<tr><td>%.*s</td>", (int)key_size, key); /* a name of ours */
+    /* a name from our table, so it needs no escaping */
+    html_put(html, "<tr><td>%.*s</td>", (int)key_size, key);
     for (int i = 0; i < count; i++) {
         const char *value = find_value(run[i]->folder.run.plan.settings, key, key_size, &size);
         put_value(html, value, size);
@@ -104,7 +105,7 @@ static bool put_setting(struct html_text *html, struct report_run *const *run, i
     return true;
 }
 
-/* Those of the first run, and what another has beside them. */
+/* Writes the settings of the first run that differ, and those that only other runs have. */
 static void put_differences(struct html_text *html, struct report_run *const *run, int count)
 {
     bool any = false;
@@ -137,7 +138,7 @@ static const struct stage_figures *find_stage(const struct stage_figures *stage,
     return NULL;
 }
 
-/* The rows are the stages of the run that has most. */
+/* Writes the stages of the run that has most of them as rows. */
 static void put_stages(struct html_text *html, struct report_run *const *run, int count)
 {
     static struct stage_figures stage[REPORT_RUNS_MAX][STAGE_FIGURES_MAX];

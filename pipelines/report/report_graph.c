@@ -1,4 +1,4 @@
-/* The graph and its parts. */
+/* Writes the section about the graph and its parts. */
 #include "common/base/text.h"
 #include "pipelines/report/chart.h"
 #include "pipelines/report/report_sections.h"
@@ -24,7 +24,7 @@ static void put_fact(struct html_text *html, const char *name, const char *forma
     html_put(html, "</tr>");
 }
 
-/* Nothing of the one type that most graphs have. */
+/* Writes the number of types; nothing for one type, as most graphs have. */
 static const char *of_types(uint32_t count, char text[32])
 {
     text[0] = '\0';
@@ -33,7 +33,7 @@ static const char *of_types(uint32_t count, char text[32])
     return text;
 }
 
-/* A row for each file and each warning that ingest stored with the dataset. */
+/* Writes a row for each file and each warning that ingest stored with the dataset. */
 static void put_input(struct html_text *html, const struct report_run *run)
 {
     static const char *const key[] = {"input", "warnings"}, *const name[] = {"input", "warning"};

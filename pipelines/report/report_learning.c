@@ -1,4 +1,4 @@
-/* Curves: each number that the rounds or the snapshots have, of one run or of several. */
+/* Draws curves: each value that rounds or snapshots have, for one run or several. */
 #include "pipelines/report/chart.h"
 #include "pipelines/report/report_page.h"
 #include "pipelines/report/report_sections.h"
@@ -9,7 +9,7 @@
 
 enum { SERIES_MAX = 2 * REPORT_RUNS_MAX, SERIES_NAME_SIZE = 160 };
 
-/* A picture: the same name by round and, behind a prefix, by snapshot. */
+/* A picture of a value by round and, with a prefix to its name, by snapshot. */
 struct curve {
     const char *title, *by_round, *by_snapshot;
 };
@@ -20,7 +20,8 @@ struct series_list {
     size_t count;
 };
 
-/* A learning rate that never changes, or a column of nulls, is no curve. */
+/* Returns whether a column is worth a curve: a constant learning rate or a column of nulls is
+ * not. */
 static bool is_drawn(const struct metric_column *column, size_t count)
 {
     double first = (double)NAN;
@@ -68,7 +69,8 @@ static void put_curve(struct html_text *html, const struct curve *curve,
                                             .series_count = list.count});
 }
 
-/* "valid_mrr" and the like: what only snapshots have, under its own name. */
+/* Returns whether one of the curves has the name. Other values of snapshots, such as "valid_mrr",
+ * get pictures of their own. */
 static bool is_listed(const struct curve *curve, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)

@@ -59,7 +59,7 @@ static void put_card(struct html_text *html, const char *value, const char *name
     html_put(html, "</div>");
 }
 
-/* The first metric beside the loss that the task tells of each split: what is looked at first. */
+/* Writes the first metric after the loss for each split: the numbers that readers look at first. */
 static void put_score_cards(struct html_text *html, const struct report_run *run)
 {
     for (int s = 0; s < REPORT_SPLITS; s++)

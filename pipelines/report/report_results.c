@@ -1,4 +1,4 @@
-/* What the run came to: scores of each split, and of each class. */
+/* Writes the results of the run: scores of each split, and of each class. */
 #include "common/nn/tasks/task.h"
 #include "pipelines/report/chart.h"
 #include "pipelines/report/report_sections.h"
@@ -17,8 +17,8 @@ static bool any_split_has(const struct report_run *run, enum metric m)
     return any;
 }
 
-/* Links that are split by time have rows of EdgeBank (stages/infer/edge_bank.h) below those of the
- * model, with the metrics that it has. */
+/* Writes rows of EdgeBank (stages/infer/edge_bank.h) below those of the model, for links that are
+ * split by time, with the metrics that EdgeBank has. */
 static void put_baseline(struct html_text *html, const struct report_run *run, const char *split,
                          const char *name, const char *prefix)
 {
@@ -35,7 +35,7 @@ static void put_baseline(struct html_text *html, const struct report_run *run, c
     html_put(html, "</tr>");
 }
 
-/* Says from which events an event of validation or test was scored. */
+/* Writes which earlier events were used to score an event of validation or test. */
 static void put_history(struct html_text *html, const struct report_run *run)
 {
     const char *history = json_text(json_get(json_root(run->scores), "history"));
@@ -72,7 +72,7 @@ static void put_scores(struct html_text *html, const struct report_run *run)
     put_history(html, run);
 }
 
-/* A cell with a class: its word, or its number. */
+/* Writes a cell with the name of a class, or its number. */
 static void put_class(struct html_text *html, const struct column_encoding *words, uint32_t c)
 {
     html_put(html, "<td>");
@@ -110,7 +110,7 @@ struct mistake {
     double count;
 };
 
-/* The cells beside the diagonal that have most nodes, most first. */
+/* Finds the cells off the diagonal with most nodes, largest first. */
 static size_t worst_mistakes(const struct class_counts *counts, struct mistake *out)
 {
     size_t found = 0;
@@ -174,7 +174,7 @@ void report_put_results(struct html_text *html, const struct report_run *run)
     put_scores(html, run);
     if (run->classes.count) {
         html_put(html, "<div class=pair><div>");
-        /* Below the shorter of the two. */
+        /* below the shorter of the two */
         const bool few = run->classes.classes <= FEW_CLASSES;
         put_classes(html, &run->classes, &run->words);
         if (few)

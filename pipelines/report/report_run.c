@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a report can do without. */
+/* Notes something that a report can do without. */
 static void note_missing(struct report_run *report, const char *what, const struct error *why)
 {
     if (report->missing_count < REPORT_MISSING_MAX)
@@ -99,7 +99,7 @@ static void read_graph(struct report_run *report)
         note_missing(report, "degrees and the cut between parts", &why);
 }
 
-/* How the files were read; datasets of older versions do not say it. */
+/* Reads how ingest read the files; datasets of older versions have no such record. */
 static void read_input(struct report_run *report)
 {
     struct error why = {0};
@@ -167,7 +167,7 @@ void report_run_close(struct report_run *report)
     *report = (struct report_run){0};
 }
 
-/* FOLDER, or FOLDER:ID for a run that is not the newest of its folder. */
+/* Opens FOLDER, or FOLDER:ID for a run that is not the newest of its folder. */
 static enum error_code open_run(struct report_run *run, const char *word, const char *run_id,
                                 bool whole, struct error *err)
 {

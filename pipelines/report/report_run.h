@@ -1,8 +1,9 @@
 /*
- * report_run - all that a report says of one run, read before a word is written.
+ * report_run - all data that a report shows about one run, read before the page is written.
  *
- * A run that is not finished has what there is so far. Figures that cannot be had (a topology that lies elsewhere, times of
- * workers of other hosts, predictions that were not wanted) are left out, each with its reason in `missing`.
+ * An unfinished run has the data that exist so far. Data that cannot be read (a topology that is
+ * stored elsewhere, times of workers on other hosts, predictions that were not written) are left
+ * out, and `missing` has the reason of each.
  */
 #ifndef PIPELINES_REPORT_REPORT_RUN_H
 #define PIPELINES_REPORT_REPORT_RUN_H
@@ -28,33 +29,35 @@ struct report_run { /* {0} is empty; too large for a stack */
     struct dataset_schema dataset;
     struct partition_report partition;
     struct outputs_seal seal;     /* of a finished run */
-    struct json_document *scores; /* its metrics; NULL before */
+    struct json_document *scores; /* its metrics; NULL before the run is finished */
     struct run_metrics metrics;
     struct run_times times;
-    struct json_document *input; /* what ingest said of the files; NULL: nothing */
+    struct json_document *input; /* what ingest reported about the input files; NULL: nothing */
     struct log_warnings warnings;
     struct class_counts classes;
-    struct column_encoding words; /* what they are called, or none */
+    struct column_encoding words; /* names of the classes, or none */
     struct graph_figures graph;
     char missing[REPORT_MISSING_MAX][REPORT_MISSING_SIZE];
     int missing_count;
 };
 
-/* Opens the folder `path` and reads the run `run_id`, or the newest when it is NULL. `whole`: also what takes a pass over the
- * graph and the predictions. Fails: ERROR_NOT_FOUND without such a run; ERROR_CORRUPT; ERROR_IO; ERROR_NO_MEMORY. */
+/* Opens the folder `path` and reads the run `run_id`, or the newest for NULL. `whole` also reads
+ * what requires a pass over the graph and the predictions. Fails: ERROR_NOT_FOUND without such a
+ * run; ERROR_CORRUPT; ERROR_IO; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code report_run_open(struct report_run *report, const char *path,
                                            const char *run_id, bool whole, struct error *err);
 void report_run_close(struct report_run *report);
 
-/* Several, by the words that a person says: FOLDER, or FOLDER:ID for a run that is not the newest of its folder. `run` is all
- * NULL before; run[i] of word i < count <= REPORT_RUNS_MAX is on the heap afterwards, also after a failure: close them.
- * `run_id`: of the one run, or NULL. */
+/* Opens several runs. Each word is FOLDER, or FOLDER:ID for a run that is not the newest of its
+ * folder. `run_id` is a run if there is only one word, or NULL.
+ * Owns: the caller sets `run` to NULL; run[i] for word i < count <= REPORT_RUNS_MAX is then on the
+ * heap, also after a failure, and the caller closes it. */
 MUST_CHECK enum error_code report_runs_open(struct report_run *run[REPORT_RUNS_MAX],
                                             const char *const *word, int count, const char *run_id,
                                             bool whole, struct error *err);
 void report_runs_close(struct report_run *run[REPORT_RUNS_MAX]);
 
-/* The score of a split ("test") that the outputs have, or NaN. */
+/* Returns the score of a split ("test") in the outputs, or NaN. */
 double report_run_score(const struct report_run *report, const char *split, const char *metric);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * report_style - the one style sheet of reports: light, dark and paper, wide and narrow.
+ * report_style - the style sheet of reports, for light, dark and paper, wide and narrow.
  */
 #ifndef PIPELINES_REPORT_REPORT_STYLE_H
 #define PIPELINES_REPORT_REPORT_STYLE_H
@@ -56,7 +56,7 @@ static const char report_style[] =
     "@media(max-width:600px){main{padding:16px 12px 48px}th,td{padding:3px 5px;font-size:12px}"
     ".tick{font-size:15px}.axis{font-size:16px}.long svg{min-width:760px}.long .tick{font-size:"
     "12px}.cell{font-size:13px}}"
-    /* Paper is light, whatever the screen is, and shows what a screen folds away or scrolls. */
+    /* Paper is always light, and shows what a screen folds or scrolls. */
     "@media print{:root{--page:#fff;--text:#000;--dim:#444;--rule:#bbb;--card:#fff;"
     "--c0:#2f6fb5;--c1:#c8651b;--c2:#2b8a57;--c3:#b3364a;--c4:#7a54b0;--c5:#8a6d1f;--c6:#1f8a94;"
     "--c7:#6b7480}"

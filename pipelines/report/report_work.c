@@ -1,4 +1,5 @@
-/* Who did what when, what it cost, and what was mended on the way. */
+/* Writes the section about the work: what each worker did when, the cost, and the repaired
+ * failures. */
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "pipelines/report/chart.h"
@@ -12,7 +13,7 @@
 
 enum { LANES_MAX = 64, SPANS_MAX = 2000, PARTS_IN_TABLE_MAX = 64 };
 
-/* The lanes of a timeline, and the spans of all of them one behind the other. */
+/* The lanes of a timeline, and the spans of all lanes one after another. */
 struct timeline {
     struct chart_lane lane[LANES_MAX];
     size_t lane_count;
@@ -39,7 +40,7 @@ static double busy_seconds(const struct time_span *span)
     return span->read + span->compute + span->write + span->hand_over;
 }
 
-/* Of an epoch that did nothing but wait the share is 0. */
+/* Makes a span. In an epoch of waiting alone the busy share is 0. */
 static struct chart_span span_of(const struct time_span *span, double origin, int colour)
 {
     const double length = span->last_end - span->first;
@@ -63,7 +64,7 @@ static bool is_listed(const struct timeline *line, const struct run_times *times
     return false;
 }
 
-/* Lanes in the order of stages, of a stage in that of the file. */
+/* Fills the lanes, ordered by stage and within a stage as in the file. */
 static void fill_lanes(struct timeline *line, const struct run_times *times,
                        const struct stage_figures *stage, size_t stage_count, double origin)
 {
@@ -138,7 +139,8 @@ static void put_stage_times(struct html_text *html, const struct stage_figures *
              "mean; of one worker there is none</p>");
 }
 
-/* What the workers' feature rows did not have to come from the disk for. */
+/* Writes the bytes of each stage. The last column is the share of the feature rows that did not
+ * have to be read from disk. */
 static void put_stage_bytes(struct html_text *html, const struct stage_figures *stage, size_t count)
 {
     static const char *const head[] = {"stage",           "peak memory",       "records read",
@@ -165,7 +167,7 @@ static void put_stage_bytes(struct html_text *html, const struct stage_figures *
     report_table_end(html);
 }
 
-/* train-step.gradient, unless gradients are floats. */
+/* Writes the figures of train-step.gradient, unless gradients are floats. */
 static void put_encoding(struct html_text *html, const struct stage_figures *stage, size_t count)
 {
     static const char *const head[] = {"stage", "seconds", "gradients as stored", "as floats",
@@ -209,7 +211,7 @@ static void put_part(struct html_text *html, int p, const struct part_figures *p
     html_put(html, "<td>%d</td></tr>", time->last);
 }
 
-/* Of one part there is nothing to compare. */
+/* Writes the parts, if there is more than one to compare. */
 static void put_parts(struct html_text *html, const struct report_run *run)
 {
     static const char *const head[] = {"part",    "nodes",    "edges",    "rows read", "drawing s",

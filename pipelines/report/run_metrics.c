@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The column of that name, made where there is none yet; NULL when there are too many. */
+/* Returns the column of that name, which is added if it is missing; NULL when there are too
+ * many. */
 static struct metric_column *column_of(struct metric_table *table, const char *name)
 {
     for (size_t i = 0; i < table->column_count; i++)
@@ -22,7 +23,7 @@ static struct metric_column *column_of(struct metric_table *table, const char *n
     return column;
 }
 
-/* Room for the line `table->count` in all columns; what a line does not say is NaN. */
+/* Makes room for line `table->count` in all columns; missing values are NaN. */
 static enum error_code begin_line(struct metric_table *table, struct error *err)
 {
     enum error_code rc =

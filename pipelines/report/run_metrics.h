@@ -10,10 +10,10 @@
 
 enum { METRIC_NAME_SIZE = 40, METRIC_COUNT_MAX = 24 };
 
-/* One number through the run. */
+/* One metric over the run. */
 struct metric_column {
-    char name[METRIC_NAME_SIZE]; /* "loss", "valid_accuracy", as the lines have it */
-    double *value;               /* [count of its table], NaN where a line has none; owned */
+    char name[METRIC_NAME_SIZE]; /* "loss", "valid_accuracy", as in the lines */
+    double *value;               /* [count of its table], NaN if a line has no value; owned */
     size_t capacity;
 };
 
@@ -28,11 +28,12 @@ struct run_metrics { /* {0} is empty */
     struct metric_table rounds, snapshots;
 };
 
-/* `text` [size]: whole lines; `name` stands in messages. Keys beyond METRIC_COUNT_MAX are left out.
- * Fails: ERROR_INPUT naming the line that is no JSON object; ERROR_NO_MEMORY. */
+/* Parses `text` [size], which has whole lines. Messages name it by `name`. Keys beyond
+ * METRIC_COUNT_MAX are skipped. Fails: ERROR_INPUT naming the line that is not a JSON object;
+ * ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code run_metrics_parse(const char *text, size_t size, const char *name,
                                              struct run_metrics *out, struct error *err);
-/* NULL: no line has it. */
+/* Returns the column, or NULL if no line has it. */
 const struct metric_column *metric_table_find(const struct metric_table *table, const char *name);
 void run_metrics_release(struct run_metrics *metrics);
 

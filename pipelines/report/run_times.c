@@ -89,7 +89,7 @@ static double number_at(const struct json_node *array, size_t index)
     return json_double(json_at(array, index), &value) ? value : 0.0;
 }
 
-/* The arrays of a line of training. */
+/* Adds the arrays of a training line. */
 static enum error_code add_shares(struct run_times *times, const struct json_node *root,
                                   struct error *err)
 {
@@ -165,7 +165,7 @@ enum error_code run_times_add(struct run_times *times, const char *text, size_t 
     while (rc == ERROR_NONE && text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
         if (!line_end)
-            break; /* cut off by a kill */
+            break; /* a line that a kill cut off */
         rc = add_line(times, text, (size_t)(line_end - text), run_id, err);
         text = line_end + 1;
     }
@@ -279,7 +279,7 @@ static void add_life_figures(struct stage_figures *figures, const struct time_li
     figures->disk_bytes_written += life->disk_bytes_written;
 }
 
-/* The place of a stage in the flow; one that is unknown comes behind all. */
+/* Returns the position of a stage in the flow; unknown stages come last. */
 static int place_of(const char *stage)
 {
     int place = 0;
@@ -288,7 +288,7 @@ static int place_of(const char *stage)
     return place;
 }
 
-/* The stage that comes first among those that are not listed yet. */
+/* Returns the first stage in the flow that is not listed yet. */
 static const char *next_stage(const struct run_times *times, const struct stage_figures *out,
                               size_t count)
 {

@@ -1,8 +1,8 @@
 /*
- * run_times - what the workers of a run wrote of themselves into times/ (stages/engine/stage_times.h).
+ * run_times - the times that the workers of a run recorded in times/ (stages/engine/stage_times.h).
  *
- * A worker that was killed left out the lines it had not written, and one that was started again goes on in the same file: so
- * a name may have several lives, and the figures are those that are known.
+ * A killed worker did not write its last lines, and a restarted worker continues in the same file.
+ * So one name may have several lives, and the figures cover only what was written.
  */
 #ifndef PIPELINES_REPORT_RUN_TIMES_H
 #define PIPELINES_REPORT_RUN_TIMES_H
@@ -18,10 +18,13 @@ enum { TIMES_NAME_SIZE = 64 };
 struct time_span {
     char stage[TIMES_NAME_SIZE], worker[TIMES_NAME_SIZE], unit[TIMES_NAME_SIZE];
     int64_t epoch, units;
-    double first, last_end;                            /* seconds of the machine's steady clock */
-    double wait, read, compute, write, hand_over;      /* seconds */
-    double rows, row_bytes, bytes_read, bytes_written; /* of features; of records */
-    double encoding, gradient_bytes, gradient_float_bytes; /* seconds; as encoded, and as floats */
+    /* seconds of the machine's monotonic clock */
+    double first, last_end;
+    double wait, read, compute, write, hand_over; /* seconds */
+    /* rows of features; bytes of features; bytes of records */
+    double rows, row_bytes, bytes_read, bytes_written;
+    /* seconds; bytes as encoded; bytes as floats */
+    double encoding, gradient_bytes, gradient_float_bytes;
 };
 
 /* One life of a worker. */
@@ -31,13 +34,14 @@ struct time_life {
     double disk_bytes_read, disk_bytes_written;
 };
 
-/* What units of training came to for one part: shares of their seconds, and the rows that steps read of it. */
+/* The work of training units on one part: its share of their seconds, and the rows of it that steps
+ * read. */
 struct time_share {
     double sample, step; /* seconds */
     double rows;
 };
 
-/* A layer of a part that was inferred. */
+/* One layer of one part in inference. */
 struct time_layer {
     int64_t weights;
     int layer, part;
@@ -49,22 +53,23 @@ struct run_times {          /* {0} is empty */
     size_t span_count, span_capacity;
     struct time_life *life; /* [life_count], owned */
     size_t life_count, life_capacity;
-    struct time_share *share; /* [share_count] by part, owned; those behind have none */
+    struct time_share *share; /* [share_count] by part, owned; parts after the last have no share */
     size_t share_count, share_capacity;
     struct time_layer *layer; /* [layer_count], owned */
     size_t layer_count, layer_capacity;
 };
 
-/* All lines in `folder` of run `run_id`, and of ingest and partition, which belong to none. A missing folder is an empty one,
- * and a line that a kill cut off is passed over. Fails: ERROR_IO, ERROR_NO_MEMORY. */
+/* Reads all lines in `folder` that belong to run `run_id`, and those of ingest and partition, which
+ * belong to no run. A missing folder counts as empty, and a line that was cut off by a kill is
+ * skipped. Fails: ERROR_IO, ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code run_times_read(const char *folder, const char *run_id,
                                           struct run_times *out, struct error *err);
-/* The lines of one file; `text` [size]. Fails: ERROR_NO_MEMORY. */
+/* Adds the lines of one file, `text` [size]. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code run_times_add(struct run_times *times, const char *text, size_t size,
                                          const char *run_id, struct error *err);
 void run_times_release(struct run_times *times);
 
-/* Of one stage, all workers together. */
+/* The sums of one stage over all its workers. */
 struct stage_figures {
     char stage[TIMES_NAME_SIZE];
     int workers, lives;
@@ -72,10 +77,10 @@ struct stage_figures {
     double wait, read, compute, write, hand_over, open, cpu, peak_bytes;
     double row_bytes, bytes_read, bytes_written, disk_bytes_read, disk_bytes_written;
     double encoding, gradient_bytes, gradient_float_bytes;
-    double busy_variation; /* of the time its workers did not wait: standard deviation / mean */
+    double busy_variation; /* standard deviation / mean of the time that its workers did not wait */
 };
 enum { STAGE_FIGURES_MAX = 16 };
-/* In the order of the flow; returns how many. */
+/* Sums up the stages, in the order of the flow. Returns their number. */
 size_t run_times_by_stage(const struct run_times *times,
                           struct stage_figures out[STAGE_FIGURES_MAX]);
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Writes the man pages of graphmill and of its stage programs: their help texts, which come from the tables of options and settings.
+# Writes the man pages of graphmill and of its stage programs from their help texts, which come from
+# the tables of options and settings.
 #
 #   man_pages.sh BIN FOLDER       FOLDER/graphmill.1, graphmill-run.1, ..., graphmill-sample.1, ...
 set -euo pipefail
 [ $# -eq 2 ] || {
-    sed -n '2,4s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
     exit 64
 }
 bin=$1 folder=$2
@@ -13,11 +14,12 @@ mkdir -p "$folder"
 
 escape() { sed -e 's/\\/\\e/g' -e "s/^\([.']\)/\\\\\&\1/" -e 's/-/\\-/g'; }
 
-# name, one line about it, then the help text on stdin
+# Writes one page: name, one line about it, then the help text on stdin
 page() {
     local name=$1
     {
-        printf '.TH %s 1 "" "graphmill %s"\n.SH NAME\n%s \\- ' "$(tr '[:lower:]' '[:upper:]' <<<"$name" | escape)" "$version" "$(escape <<<"$name")"
+        printf '.TH %s 1 "" "graphmill %s"\n.SH NAME\n%s \\- ' \
+            "$(tr '[:lower:]' '[:upper:]' <<<"$name" | escape)" "$version" "$(escape <<<"$name")"
         escape <<<"$2"
         printf '.SH DESCRIPTION\n.nf\n'
         escape

@@ -102,8 +102,8 @@ struct run_search {
     bool found;
 };
 
-/* A name in a folder: "store" and "store.uri" are in a run's folder (pipelines/run_folder.h),
- * "g/store" in a folder of runs. */
+/* Looks for names by which a folder is recognised as that of a run or of runs: "store" or
+ * "store.uri" (pipelines/run_folder.h), or "g/store" in a folder of runs. */
 static enum error_code look_for_run(void *context, const char *name, struct error *err)
 {
     struct run_search *search = context;
@@ -125,7 +125,8 @@ struct search {
     char *name; /* [WATCH_NAME_SIZE] */
 };
 
-/* Names come in order. A file is none of ours, such as a pipeline file that lies there. */
+/* Considers a name; names come in order. A plain file, such as a pipeline file, is never an
+ * update. */
 static enum error_code consider(void *context, const char *name, struct error *err)
 {
     const struct search *search = context;
@@ -159,11 +160,12 @@ enum error_code watch_inbox_next(const struct watch_inbox *inbox, char name[WATC
 struct reading {
     const struct watch_inbox *inbox;
     struct watch_update *update;
-    char stem[FILE_PATH_SIZE]; /* of the file before */
+    char stem[FILE_PATH_SIZE]; /* of the previous file */
     int count;
 };
 
-/* Of which kind a file is, by its name up to the ending and what a '-' may divide from it: UPDATE_KIND_COUNT, of none. */
+/* Returns the kind of a file by its name up to the ending and an optional '-' and suffix;
+ * UPDATE_KIND_COUNT for an unknown name. */
 static size_t kind_of(const char *name)
 {
     const size_t size = strcspn(name, ".");
@@ -178,7 +180,7 @@ static size_t kind_of(const char *name)
     return kind;
 }
 
-/* Names come in order, and so those of one stem side by side. */
+/* Returns whether a stem occurs twice. Names come in order, so equal stems are consecutive. */
 static bool is_twice(struct reading *reading, const char *name)
 {
     const size_t size = strcspn(name, ".");
@@ -243,7 +245,8 @@ enum error_code watch_inbox_read(const struct watch_inbox *inbox, const char *na
 
 /* --- away with it --- */
 
-/* The place for it: its name, or with a number. After a kill the result of it may be there already. */
+/* Chooses the final place: the name, or the name with a number. After a kill the update's own
+ * result may be there already. */
 static enum error_code choose_place(const struct watch_inbox *inbox, const char *name,
                                     const char *where, char to[FILE_PATH_SIZE], struct error *err)
 {

@@ -1,21 +1,24 @@
 /*
- * watch_inbox - the folder in which updates of a dataset arrive, and what became of them.
+ * watch_inbox - the folder in which updates of a dataset arrive, and the results of those that were
+ * processed.
  *
- *   FOLDER/NAME/           an update that is whole: a folder that was renamed to this name when all
+ *   FOLDER/NAME/           a complete update: a folder that was renamed to this name when all
  *                          its files were there
- *     add-edges.csv  remove-edges.csv  add-nodes.csv  remove-nodes.csv  features.csv     at least one of them; any ending, packed or not;
- *     or several of a kind: add-edges-1.csv  add-edges-2.csv                             read in the order of the bytes of their names
- *   FOLDER/.NAME, NAME.partial     not yet
- *   FOLDER/done/NAME/      was applied, and NAME.json beside it says what came of it
- *   FOLDER/refused/NAME/   did not fit; NAME.json says why
- *   FOLDER/runs/ ...       the folder of the run, its store and the files of the dataset may lie
- *                          here, too: they are left alone, and so is every folder of a run, or of
- *                          runs
- *   FOLDER/watch.json      the update that is being worked on, flushed before anything is changed
- *   FOLDER/watch.lock      held by who watches
+ *     add-edges.csv  remove-edges.csv  add-nodes.csv  remove-nodes.csv  features.csv
+ *                          at least one of them; any ending, compressed or not; or
+ *                          several of a kind, add-edges-1.csv  add-edges-2.csv, which are
+ *                          read in the order of the bytes of their names
+ *   FOLDER/.NAME, NAME.partial     an update that is not complete yet
+ *   FOLDER/done/NAME/      an update that was applied; NAME.json next to it has the result
+ *   FOLDER/refused/NAME/   an update that did not fit; NAME.json has the reason
+ *   FOLDER/runs/ ...       the folder of the run, its store and the files of the dataset may be
+ *                          here, too: they are not touched, nor is any other folder of a run,
+ *                          or of runs
+ *   FOLDER/watch.json      the update that is being processed, flushed before any change
+ *   FOLDER/watch.lock      held by the watching process
  *
- * Updates are taken in the order of the bytes of their names, of those that are there. A name
- * counts once: one that is among those done is refused.
+ * Updates are taken in the order of the bytes of their names. A name can be used once: an update
+ * with the name of one in done/ is refused.
  */
 #ifndef PIPELINES_WATCH_WATCH_INBOX_H
 #define PIPELINES_WATCH_WATCH_INBOX_H
@@ -33,50 +36,51 @@ struct watch_inbox { /* {0} is closed */
     char path[FILE_PATH_SIZE];
     int lock; /* file descriptor + 1; 0: not held */
     char left[WATCH_LEFT_COUNT][WATCH_NAME_SIZE];
-    int left_count; /* names in the folder that are something else than updates */
+    int left_count; /* number of names in the folder that are not updates */
 };
 
 struct watch_update {
     char name[WATCH_NAME_SIZE];
     char files[UPDATE_KIND_COUNT][UPDATE_FILES_SIZE];
-    struct update_request request; /* points into `files` */
+    struct update_request request; /* its paths point into `files` */
 };
 
-/* What is known of the update that is being worked on. */
+/* The state of the update that is being processed. */
 struct watch_state {
-    char name[WATCH_NAME_SIZE]; /* "": of none */
-    char base[ID_SIZE];         /* the version that it is applied to */
-    bool is_decided;            /* what follows is known, and is what is done even after a kill */
-    char model[ID_SIZE];        /* the run that is to be the newest; "": as it is */
-    char *line, *result;        /* for people; the JSON. Owned */
+    char name[WATCH_NAME_SIZE]; /* "": no update */
+    char base[ID_SIZE];         /* the version that the update is applied to */
+    bool is_decided;            /* the fields below are set, and hold even after a kill */
+    char model[ID_SIZE];        /* the run that becomes the newest; "": no change */
+    char *line, *result;        /* the line for people; the JSON. Owned */
 };
 
-/* Makes what is missing of FOLDER, which is to be there, and takes the lock. Fails: ERROR_BUSY when
- * another watches it; ERROR_NOT_FOUND. */
+/* Makes the missing subfolders of FOLDER, which must exist, and takes the lock. Fails: ERROR_BUSY
+ * when another process watches it; ERROR_NOT_FOUND. */
 MUST_CHECK enum error_code watch_inbox_open(struct watch_inbox *inbox, const char *path,
                                             struct error *err);
 void watch_inbox_close(struct watch_inbox *inbox);
-/* Leaves `path`, and what has it inside, out of the updates: the folder of the run, its store, the
- * data of the dataset. A path outside of the folder is fine. */
+/* Excludes `path`, and the folder of the inbox that contains it, from the updates: the folder of
+ * the run, its store, or the data of the dataset. A path outside of the inbox is accepted. */
 MUST_CHECK enum error_code watch_inbox_leave(struct watch_inbox *inbox, const char *path,
                                              struct error *err);
-/* The next update's name, "" when there is none. */
+/* Finds the name of the next update, "" when there is none. */
 MUST_CHECK enum error_code watch_inbox_next(const struct watch_inbox *inbox,
                                             char name[WATCH_NAME_SIZE], struct error *err);
-/* Which files it has. Fails: ERROR_INPUT naming what does not belong there. */
+/* Lists the files of an update. Fails: ERROR_INPUT naming a file that does not belong there. */
 MUST_CHECK enum error_code watch_inbox_read(const struct watch_inbox *inbox, const char *name,
                                             struct watch_update *out, struct error *err);
-/* Puts an update away for good: `result` beside it, then the rename, both flushed. Again after a
- * kill: no change. `where`: "done" or "refused". What is refused gets a number behind its name
- * where that is taken. */
+/* Moves an update to its final place: writes `result` next to it, then renames, and flushes both. A
+ * repetition after a kill changes nothing. `where` is "done" or "refused". In refused/ a number is
+ * appended to the name if it is taken. */
 MUST_CHECK enum error_code watch_inbox_put_away(const struct watch_inbox *inbox, const char *name,
                                                 const char *where, const char *result,
                                                 struct error *err);
 
-/* {0} when there is none. Owns: watch_state_release(). Fails: ERROR_CORRUPT, ERROR_IO. */
+/* Reads the state, {0} when there is none. Owns: *out; watch_state_release(). Fails: ERROR_CORRUPT,
+ * ERROR_IO. */
 MUST_CHECK enum error_code watch_state_read(const struct watch_inbox *inbox,
                                             struct watch_state *out, struct error *err);
-/* Flushed when it returns. */
+/* Writes the state, which is flushed at return. */
 MUST_CHECK enum error_code watch_state_write(const struct watch_inbox *inbox,
                                              const struct watch_state *state, struct error *err);
 void watch_state_release(struct watch_state *state);

@@ -19,7 +19,8 @@ static enum error_code copy(const char *text, char **out, struct error *err)
 static enum error_code take_json(struct json_writer *json, char **out, struct error *err)
 {
     json_close_object(json);
-    enum error_code rc = json_writer_finish(json, err); /* the line feed is whose who prints it */
+    /* whoever prints the line adds the line feed */
+    enum error_code rc = json_writer_finish(json, err);
     if (rc == ERROR_NONE)
         rc = copy(json->text, out, err);
     json_writer_release(json);

@@ -22,7 +22,7 @@ static enum error_code open_folder(struct watch *watch, struct error *err)
 
 /* --- the first model --- */
 
-/* Before hours of training. */
+/* Checks that the dataset can be updated, before hours of training. */
 static enum error_code check_dataset(const struct local_run *local, struct error *err)
 {
     struct dataset_schema *schema = NULL;
@@ -77,7 +77,7 @@ enum error_code watch_have_model(struct watch *watch, struct error *err)
 
 /* --- training --- */
 
-/* The pipeline's settings, and over them those of a warm run. */
+/* Loads the pipeline's settings, then those of a warm run. */
 static enum error_code load_warm(struct watch *watch, const char *model,
                                  char initial[SETTING_PATH_SIZE], struct error *err)
 {
@@ -110,7 +110,8 @@ static enum error_code train(struct watch *watch, const char *model, struct mode
     return rc;
 }
 
-/* The new model has seen the newer graph: it is kept unless it is known to be worse. */
+/* Trains again. The new model has seen the newer graph, so it is kept unless it is known to be
+ * worse. */
 static enum error_code retrain(struct watch *watch, struct watch_outcome *outcome,
                                struct error *err)
 {
@@ -138,8 +139,8 @@ static enum error_code note_begin(struct watch *watch, struct watch_state *state
     return rc == ERROR_NONE ? watch_state_write(&watch->inbox, state, err) : rc;
 }
 
-/* The base is noted before anything is changed, so the same files given again after a kill are told from another update of
- * equal files. */
+/* Applies the update. The base was recorded before any change, so after a kill the same files are
+ * recognised as this update, and not as another update with equal files. */
 static enum error_code apply(struct watch *watch, struct watch_state *state,
                              struct watch_update *update, struct dataset_version *version,
                              struct error *err)
@@ -155,7 +156,8 @@ static enum error_code apply(struct watch *watch, struct watch_state *state,
         rc = dataset_update_apply(&local->options, &local->folder, &update->request, version, err);
     if (rc != ERROR_INPUT || !is_resumed)
         return rc;
-    /* It had not been applied, and by now somebody else made a version. */
+    /* The update had not been applied before the kill, and somebody else has made a version
+     * since. */
     const enum error_code found = dataset_newest_id(&local->options, &local->folder, newest, err);
     if (found != ERROR_NONE || strcmp(newest, state->base) == 0)
         return found != ERROR_NONE ? found : rc;
@@ -192,7 +194,7 @@ static enum error_code tell(const struct watch *watch, const char *line, const c
     return ERROR_NONE;
 }
 
-/* What was decided, however often. */
+/* Carries out the decision; it may be repeated after a kill. */
 static enum error_code finish(struct watch *watch, const struct watch_state *state,
                               struct error *err)
 {
@@ -232,7 +234,8 @@ static enum error_code work_on(struct watch *watch, struct watch_state *state, c
     if (rc == ERROR_NONE)
         rc = open_folder(watch, err);
     if (rc == ERROR_NONE &&
-        !(state->is_decided && strcmp(state->name, name) == 0)) /* else it was, before a kill */
+        /* unless it was decided before a kill */
+        !(state->is_decided && strcmp(state->name, name) == 0))
         rc = decide(watch, state, update, outcome, err);
     if (rc == ERROR_NONE)
         rc = finish(watch, state, err);

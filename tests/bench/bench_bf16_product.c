@@ -1,10 +1,11 @@
 /*
- * bench_bf16_product - products of bf16 on the tiles of a GraphSAGE step: the instruction alone, out of
- * registers (floor), and bf16_product on 512 rows (ours), without and with bringing operands into form.
+ * bench_bf16_product - bf16 products on the tiles of a GraphSAGE step: the instruction alone, on
+ * registers (floor), and bf16_product on 512 rows (ours), without and with the conversion of the
+ * operands.
  *
  *   bench_bf16_product       prints: name value unit ratio
  *
- * Tiles are walked through, 24 of them, so that operands come from the third cache as in a step.
+ * It cycles through 24 tiles, so operands come from the third cache, as in a step.
  */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -32,7 +33,7 @@ struct bench {
     struct bf16_right forward, backward;
 };
 
-/* GFLOP/s of eight chains of sums that touch no memory. */
+/* Measures the GFLOP/s of eight chains of sums that touch no memory. */
 __attribute__((target("avx512f,avx512bf16"))) static double floor_rate(void)
 {
     const __m512i one = _mm512_set1_epi32(0x3f803f80);
@@ -155,7 +156,7 @@ int main(void)
         report(&bench, "input_gradient", input_gradient, floor);
         report(&bench, "weight_gradient_in_form", weight_gradient_in_form, floor);
         report(&bench, "weight_gradient", weight_gradient,
-               floor); /* memory goes with the process */
+               floor); /* the process ends here, and its memory with it */
     }
     return 0;
 }

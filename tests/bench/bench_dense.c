@@ -1,16 +1,16 @@
 /*
- * bench_dense - the products of a GraphSAGE step, beside OpenBLAS alone on the same shapes.
+ * bench_dense - the products of a GraphSAGE step, compared with OpenBLAS alone on the same shapes.
  *
  *   bench_dense [threads]       prints: name value unit ratio
  *
  *   forward_<rows>x<inner>x<columns>_floor    OpenBLAS, tile by tile, one BLAS thread each; ratio 1
- *   forward_..._ours                          the layer that holds the product: with the own row, the bias
- *   backward_...                              likewise the gradient of the weights
+ *   forward_..._ours                          the layer with the product: with own row and bias
+ *   backward_...                              the same for the gradient of the weights
  *
- * The graph has no edges and nothing is dropped, so that what is left beside the products is what the layers
- * add. Floor and ours take turns, REPEATS times and for half a second at least: of a product of 0.6 ms seven
- * repeats are all disturbed now and then. The least of all is printed. The processor type that OpenBLAS
- * chose goes to stderr.
+ * The graph has no edges and nothing is dropped, so the difference to the products is the overhead
+ * of the layers. Floor and ours alternate, REPEATS times and for at least half a second, because
+ * all of seven repeats of a product of 0.6 ms may be disturbed. The least time is printed. The
+ * processor type that OpenBLAS chose is printed on stderr.
  */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -166,7 +166,7 @@ static void run_shape(struct shape shape, struct thread_pool *pool)
     }
     report(&bench, "forward", least[0], least[2]);
     report(&bench, "backward", least[1], least[3]);
-    arena_release(&bench.arena); /* the rest goes with the process */
+    arena_release(&bench.arena); /* the process ends here, and the other memory with it */
 }
 
 int main(int argc, char **argv)

@@ -1,16 +1,18 @@
 /*
- * bench_edge_softmax - scores of edges to shares, beside passes over the same numbers.
+ * bench_edge_softmax - converts scores of edges to shares, compared with passes over the same
+ * numbers.
  *
  *   bench_edge_softmax [threads]      prints: name value unit ratio
  *
- * 155,764 destinations with five edges each: the slots of the first layer of a batch of the shape that ogbn-products
- * gives (bench_step.c). Tile by tile, as attention does it.
+ * 155,764 destinations with five edges each: the slots of the first layer of a batch of the shape
+ * that ogbn-products gives (bench_step.c). It works tile by tile, as attention does.
  *
- *   edge_softmax_<heads>_floor        three passes over a tile's values without regard to rows: one reads for the greatest,
- *                                     one takes exponentials (common/math/vector_exp.h), one multiplies; ratio 1
+ *   edge_softmax_<heads>_floor        three passes over a tile's values without regard to rows: one
+ *                                     finds the maximum, one computes exponentials
+ *                                     (common/math/vector_exp.h), one multiplies; ratio 1
  *   edge_softmax_<heads>_ours         edge_softmax()
  *
- * Floor and ours take turns; the least of all repeats is printed.
+ * Floor and ours alternate; the least time of all repeats is printed.
  */
 #include "common/base/clock.h"
 #include "common/base/cpu_kernel.h"
@@ -35,7 +37,7 @@ static void *mapped(size_t count, size_t size)
 {
     void *p = memory_map(count * size);
     must(p);
-    memset(p, 1, count * size); /* the first touch is not what is measured */
+    memset(p, 1, count * size); /* so that the first touch is not measured */
     return p;
 }
 
@@ -106,7 +108,7 @@ static void run_heads(uint32_t heads, struct thread_pool *pool)
 {
     struct bench bench = {0};
     double floor = 0, ours = 0;
-    prepare(&bench, heads); /* its memory goes with the process */
+    prepare(&bench, heads); /* the process ends here, and its memory with it */
     for (int repeat = 0; repeat < REPEATS; repeat++) {
         keep_least(&floor, pool, floor_tile, &bench);
         keep_least(&ours, pool, softmax_tile, &bench);

@@ -1,13 +1,15 @@
 /*
- * bench_gather - rows of a 1 GB tensor by node id, through the feature source and from a plain array.
+ * bench_gather - reads rows of a 1 GB tensor by node id, through the feature source and from a
+ * plain array.
  *
  *   bench_gather [folder]       prints: name value unit ratio
  *
- * Floor: a plain array on 2 MB pages whose rows are copied with a prefetch ring of 16 rows. In budget the
- * source is read by the same loop, batch after batch in turn with the floor, and the least time of each
- * counts. Out of budget, a batch of the size that 1,024 seeds with fan-outs 15, 10, 5 want (27 % of all
- * rows) is fetched from shards whose files are in the page cache. The shards go to a scratch store in
- * `folder` (TMPDIR by default; it needs 1 GB) and are removed.
+ * The floor is a plain array on 2 MB pages whose rows are copied with a prefetch ring of 16 rows.
+ * Within the budget the source is read by the same loop, batch by batch alternating with the floor,
+ * and the least time of each counts. Beyond the budget, a batch of the size that 1,024 seeds with
+ * fan-outs 15, 10, 5 need (27 % of all rows) is read from shards whose files are in the page cache.
+ * The shards are in a scratch store in `folder` (TMPDIR by default; it needs 1 GB), which is
+ * removed.
  */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -56,7 +58,7 @@ static void *mapped(size_t bytes)
 {
     void *p = memory_map(bytes);
     must(p);
-    memset(p, 1, bytes); /* the first touch is not what is measured */
+    memset(p, 1, bytes); /* so that the first touch is not measured */
     return p;
 }
 
@@ -116,7 +118,7 @@ static struct feature_source *open_source(const struct bench *bench, uint64_t bu
     return source;
 }
 
-/* The same loop for floor and ours. */
+/* Copies rows with the same loop for floor and ours. */
 static void copy_rows(const struct feature_rows *rows, float *out)
 {
     const float *base = rows->base;
@@ -140,7 +142,7 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
-/* Seconds for a row from the plain array. */
+/* Returns the seconds for a row of the plain array. */
 static double in_budget(struct bench *bench)
 {
     struct error err = {0};
@@ -165,7 +167,8 @@ static double in_budget(struct bench *bench)
     return floor_s / BATCH;
 }
 
-/* `percent` of the tensor fits the budget; `floor_s`: seconds for a row. */
+/* Measures with a budget of `percent` of the tensor; `floor_s` is the seconds for a row of the
+ * floor. */
 static void out_of_budget(struct bench *bench, int percent, double floor_s)
 {
     struct error err = {0};

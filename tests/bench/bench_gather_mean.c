@@ -1,16 +1,19 @@
 /*
- * bench_gather_mean - gather and (weighted) mean in one pass over random rows, beside reading the same rows.
+ * bench_gather_mean - gather and (weighted) mean in one pass over random rows, compared with
+ * reading the same rows.
  *
  *   bench_gather_mean [threads]       prints: name value unit ratio
  *
- *   gather_mean_<sources>x<columns>_floor   every cache line of the same rows in the same order, asked for
- *                                           ahead of use, own rows copied, and as much written; ratio 1
+ *   gather_mean_<sources>x<columns>_floor   every cache line of the same rows in the same order,
+ *                                           prefetched, own rows copied, and as many bytes written;
+ *                                           ratio 1
  *   gather_mean_<sources>x<columns>_ours    aggregation_forward(): means and own rows
  *   gather_mean_<sources>x<columns>_read    the same in bytes of neighbours' rows
- *   gather_weighted_..._floor, _ours        the same two with a value for each edge, which the floor reads too
+ *   gather_weighted_..._floor, _ours        the same two with a value for each edge, which the
+ *                                           floor reads too
  *   copy_bandwidth                          of one long array to another, read and written bytes
  *
- * Floor and ours take turns; the least of all repeats is printed.
+ * Floor and ours alternate; the least time of all repeats is printed.
  */
 #include "common/base/clock.h"
 #include "common/base/cpu_kernel.h"
@@ -39,7 +42,7 @@ static const struct shape shapes[] = {{2400000, 100, 15, 60000},
 struct bench {
     struct shape shape;
     struct aggregation aggregation;
-    const float *edge_value; /* of the weighted lines */
+    const float *edge_value; /* for the weighted lines */
     struct message_block block;
     struct input_rows input;
     float *out;
@@ -50,7 +53,7 @@ static void *mapped(size_t count, size_t size)
 {
     void *p = memory_map(count * size);
     must(p);
-    memset(p, 1, count * size); /* the first touch is not what is measured */
+    memset(p, 1, count * size); /* so that the first touch is not measured */
     return p;
 }
 
@@ -93,14 +96,14 @@ static void gather_tile(void *context, int64_t tile, int thread)
                         b->out + (size_t)first * 2 * b->shape.dim);
 }
 
-/* How far ahead rows are asked for, in bytes of rows: as aggregation_walk.h does. */
+/* How far ahead rows are prefetched, in bytes of rows, like aggregation_walk.h. */
 enum { BYTES_FAR = 40960, BYTES_NEAR = 4800, ROWS_FAR = 8, COLUMNS_MAX = 256 };
 
 /* Touches every cache line of a row. */
 CPU_INLINE void read_row(const float *from, size_t dim)
 {
     for (size_t i = 0; i < dim; i += CACHE_LINE_BYTES / sizeof *from)
-        __asm__ volatile("" : : "x"(from[i])); /* the load is wanted */
+        __asm__ volatile("" : : "x"(from[i])); /* keeps the load */
 }
 
 CPU_KERNEL(read_rows, (const struct bench *b, uint32_t first, uint32_t end, float *out),
@@ -155,7 +158,8 @@ static void keep_least(double *least, struct thread_pool *pool, int64_t tiles,
         *least = seconds;
 }
 
-/* Floor and ours of what bench->aggregation is now, called `name`. Returns nanoseconds an edge. */
+/* Measures floor and ours for the current bench->aggregation, which is called `name`. Returns
+ * nanoseconds for each edge. */
 static double run_kind(struct bench *bench, const char *name, struct thread_pool *pool)
 {
     const struct shape shape = bench->shape;
@@ -174,7 +178,7 @@ static double run_kind(struct bench *bench, const char *name, struct thread_pool
 
 static void run_shape(struct bench *bench, struct shape shape, struct thread_pool *pool)
 {
-    prepare(bench, shape); /* the memory of the last shape goes with the process */
+    prepare(bench, shape); /* the process ends here, and the memory of the last shape with it */
     const double ours = run_kind(bench, "mean", pool);
     printf("gather_mean_%" PRIu32 "x%" PRIu32 "_read %.1f GB/s\n", shape.sources, shape.dim,
            (double)shape.dim * sizeof(float) / ours);

@@ -1,13 +1,14 @@
 /*
- * bench_queue_hop - how long it takes until a unit that one worker sets free is in the hands of another that
- * waits for it, through a real Redis of its own.
+ * bench_queue_hop - the time from the release of a unit by one worker until another worker that
+ * waits for it has it, through a private real Redis.
  *
  *   bench_queue_hop [hops]      prints: name value unit ratio
  *
- * Two processes hand one unit to and fro; a hop is half of that way. The floor is the bare way through the
- * server: XADD by one, XREADGROUP by the other, which blocks. Ours is work_queue_claim() and
- * work_queue_complete() with one successor, so acknowledging, the lease and the sets of what waits for what
- * come on top. A round has two hops in a row: train-step to aggregate, and aggregate to train-step.
+ * Two processes pass one unit to each other; a hop is half of a round trip. The floor is the plain
+ * round trip through the server: XADD by one process, a blocking XREADGROUP by the other. Ours is
+ * work_queue_claim() and work_queue_complete() with one successor, which adds acknowledgement, the
+ * lease and the sets of dependencies. A round has two hops in a row: train-step to aggregate, and
+ * aggregate to train-step.
  */
 #include "common/base/clock.h"
 #include "common/base/file.h"
@@ -140,7 +141,8 @@ static void begin_ours(const char *url)
 
 /* --- both --- */
 
-/* Microseconds a hop. The other side is a process of its own, as another worker is. */
+/* Returns microseconds for each hop. The other side is a process of its own, as another worker
+ * is. */
 static double time_hops(const char *url, void (*begin)(const char *url), side_runner run, long hops)
 {
     int status = 0;

@@ -1,23 +1,27 @@
 /*
- * bench_record - ms to store and to read a mini-batch beside what the file system alone takes.
+ * bench_record - milliseconds to store and to read a mini-batch, compared with the file system
+ * alone.
  *
  *     bench_record [folder [repetitions]]
  *
- * A mini-batch as of the products-like graph: 1,024 seeds, fan-outs 15, 10, 5, 664 k nodes, 865 k edges.
- * Prints `name value unit ratio` lines, one thread, the best of the repetitions, which take turns:
+ * The mini-batch is like one of the products-like graph: 1,024 seeds, fan-outs 15, 10, 5, 664 k
+ * nodes, 865 k edges. It prints lines `name value unit ratio`, for one thread, with the best of the
+ * repetitions, which alternate:
  *
- *   record_size          of the record, beside the arrays it is made of
- *   record_write_floor   the bytes of the record written to a new file, linked to a second name, the first
- *                        one removed: what publishing by link costs
+ *   record_size          of the record, compared with the arrays it is made of
+ *   record_write_floor   the bytes of the record written to a new file, linked to a second name,
+ *                        the first one removed: the cost of publishing by link
  *   record_write         mini_batch_put(): the same, packing and the hash
- *   record_read_floor    read() of the file into a buffer that is warm
- *   record_read          mini_batch_get(): hash, unpacking, and every index checked
+ *   record_read_floor    read() of the file into a warm buffer
+ *   record_read          mini_batch_get(): hash, unpacking, and a check of every index
  *   record_decode        mini_batch_decode(): unpacking and checks alone
  *
- * The file system has the pages of files removed before at hand, so this is what the program itself takes. In a
- * run each record's pages are new, and the first touch of them is most of what writing costs.
+ * The file system reuses the pages of files that were removed before, so this measures the program
+ * itself. In a run the pages of each record are new, and their first touch is most of the cost of
+ * writing.
  *
- * `folder` is made when missing (default: bench_record.scratch); what the bench puts there is removed.
+ * `folder` is made if it is missing (default: bench_record.scratch); the files of the bench are
+ * removed.
  */
 #include "common/base/clock.h"
 #include "common/base/file.h"
@@ -67,8 +71,9 @@ static void keep_least(double *best, double start)
         *best = ms;
 }
 
-/* The edges of one hop, each row of as many, in the order of discovery: which of them find a new node is
- * drawn so that the hop finds all of its own. The first row is `row`, its first edge `edge`. */
+/* Makes the edges of one hop, the same number in each row, in the order of discovery. Which of them
+ * discover a node is drawn so that the hop discovers all of its own. The first row is `row`, its
+ * first edge `edge`. */
 static uint32_t make_hop(struct bench *b, int hop, uint32_t row, uint32_t edge)
 {
     const struct random_stream stream = random_stream_of(1, RANDOM_GENERATOR, 0, 0, 0);
@@ -159,7 +164,7 @@ static void read_plain(struct bench *b, const char *name)
     keep_least(&b->best.read_floor, start);
 }
 
-/* The file of a first record, for its bytes. */
+/* Reads the bytes of a first record's file. */
 static void load_bytes(struct bench *b)
 {
     struct error err = {0};
@@ -184,7 +189,7 @@ static void measure(struct bench *b, int number)
     (void)unlink(path);
 }
 
-/* Of the arrays as they are in memory, four bytes an element. */
+/* Returns the size of the arrays in memory, four bytes for each element. */
 static double plain_size(const struct bench *b)
 {
     const struct mini_batch *batch = &b->batch;
@@ -194,7 +199,7 @@ static double plain_size(const struct bench *b)
 static void print_times(const struct bench *b)
 {
     const struct times *t = &b->best;
-    const double gigabytes = (double)b->size * 1e-6; /* per ms: GB/s */
+    const double gigabytes = (double)b->size * 1e-6; /* per ms, which gives GB/s */
     printf("record_size %.2f MB %.2f\n", (double)b->size * 1e-6, (double)b->size / plain_size(b));
     printf("record_write_floor %.2f ms 1.00\n", t->write_floor);
     printf("record_write %.2f ms %.2f\n", t->write, t->write / t->write_floor);

@@ -1,24 +1,28 @@
 /*
- * bench_sampling - ns per sampled edge beside what the memory alone takes.
+ * bench_sampling - nanoseconds for each sampled edge, compared with the memory accesses alone.
  *
  *     bench_sampling [nodes [mean-degree [batches [folder]]]]
  *
- * Prints `name value unit ratio` lines, one thread, the best of many batches of 1,024 seeds with fan-outs 15,
- * 10, 5, all different. The ways take turns, batch by batch, so that a busy machine is as unfair to each:
+ * It prints lines `name value unit ratio`, for one thread, with the best of many batches of 1,024
+ * seeds with fan-outs 15, 10, 5, all different. The ways alternate batch by batch, so that a busy
+ * machine affects all of them alike:
  *
- *   sampling_reads     the row starts and adjacency entries of the batch, nothing else, prefetched in blocks
- *   sampling_floor     the same, and one access for each edge to a table of all nodes: what any sampler that
- *                      removes duplicates has to touch, prefetched as is usual
- *   sampling_floor_l2  the same with prefetches into the second-level cache, whose queue of misses is twice as
- *                      deep: the least that was found, without a draw or a comparison
- *   sampling           neighbor_sampler_draw(): draws, deduplicates, relabels
- *   sampling_stored    the same from a sealed topology file through store/topology/topology.h, copied to memory as
- *                      graphmill-sample does when its --memory has room
- *   sampling_delta     the same where each 50th row is in a delta over another file (store/topology/topology_delta.h)
+ *   sampling_reads     the row starts and adjacency entries of the batch, nothing else, prefetched
+ *                      in blocks
+ *   sampling_floor     the same, and one access for each edge to a table of all nodes, prefetched
+ *                      as usual: the least that a sampler without duplicates must touch
+ *   sampling_floor_l2  the same with prefetches into the second-level cache, whose queue of misses
+ *                      is twice as deep: the least that was found, without a draw or a comparison
+ *   sampling           neighbor_sampler_draw(): draws, removes duplicates, renumbers
+ *   sampling_stored    the same from a sealed topology file through store/topology/topology.h,
+ *                      copied to memory as graphmill-sample does if its --memory has room
+ *   sampling_delta     the same with each 50th row in a delta over another file
+ *                      (store/topology/topology_delta.h)
  *   sampling_mapped    the same without the copy: from the pages of the file
  *
- * The file is written to `folder` (default: bench_sampling.scratch), which is removed. Ratios are to sampling_floor. The accesses of a batch are timed only after another batch was drawn, so that
- * they are no warmer in cache than they were for the sampler.
+ * The file is written to `folder` (default: bench_sampling.scratch), which is removed. Ratios are
+ * to sampling_floor. The accesses of a batch are measured only after another batch was drawn, so
+ * they are no warmer in the cache than they were for the sampler.
  */
 #include "common/base/clock.h"
 #include "common/base/cpu_kernel.h"
@@ -39,7 +43,7 @@ enum { SEED_COUNT = 1024, HOPS = 3, BLOCK_ROWS = 64, WARM_UP = 2 };
 
 static const int64_t fanout[HOPS] = {15, 10, 5};
 
-/* The accesses of one batch. */
+/* The memory accesses of one batch. */
 struct trace {
     uint32_t row_count;
     uint64_t edge_count;
@@ -66,7 +70,7 @@ static void reserve(struct trace *trace, const struct mini_batch *batch)
     memcpy(trace->row_start, batch->row_start, ((size_t)batch->row_count + 1) * sizeof(uint32_t));
 }
 
-/* Draws the positions once more: a batch does not say them. */
+/* Records the positions of a batch. It draws them again, because a batch does not contain them. */
 static void trace_record(struct trace *trace, const struct power_law_graph *graph,
                          const struct mini_batch *batch, uint32_t round)
 {
@@ -88,7 +92,7 @@ static void trace_record(struct trace *trace, const struct power_law_graph *grap
     }
 }
 
-/* What the processor is asked for must be a constant. */
+/* The level of a prefetch must be a constant. */
 CPU_INLINE void prefetch(const void *address, int level)
 {
     if (level == 1)
@@ -97,8 +101,8 @@ CPU_INLINE void prefetch(const void *address, int level)
         __builtin_prefetch(address, 0, 2);
 }
 
-/* The bare accesses, in blocks as the sampler makes them. The sum keeps the compiler from leaving them
- * out. `table`: NULL for the reads alone. */
+/* Makes the plain accesses, in blocks like the sampler. The sum keeps the compiler from removing
+ * them. `table` is NULL for the reads alone. */
 CPU_INLINE uint64_t touch_at(const struct trace *trace, const struct power_law_graph *graph,
                              uint32_t *table, uint32_t mark, const int level)
 {
@@ -144,8 +148,8 @@ static uint64_t touch_l1(const struct trace *trace, const struct power_law_graph
 }
 
 struct times {
-    double reads, floor, floor_l2, ours, stored, delta, mapped; /* the least */
-    uint64_t sum; /* printed, so that no access is left out */
+    double reads, floor, floor_l2, ours, stored, delta, mapped; /* least times */
+    uint64_t sum; /* printed, so that no access is removed */
 };
 
 static void stop_on(enum error_code rc, const struct error *err)
@@ -156,16 +160,19 @@ static void stop_on(enum error_code rc, const struct error *err)
     exit(error_exit_status(rc));
 }
 
-/* The graph in a sealed file, opened twice, and once more as a base and a delta; with a sampler for each. */
+/* The graph in a sealed file that is opened twice, and as a base and a delta; each with a
+ * sampler. */
 struct stored_graph {
     struct store *store;
     struct topology copied, merged, mapped;
     struct neighbor_sampler *from_copied, *from_merged, *from_mapped;
 };
 
-enum { DELTA_STEP = 50 }; /* each such row is in the delta, and empty in the base */
+/* each row whose number is a multiple is in the delta, and empty in the base */
+enum { DELTA_STEP = 50 };
 
-/* The rows that are in the delta, or those that are not, in `to`; returns how many edges. */
+/* Copies the rows that are in the delta, or the other rows, to `to`. Returns the number of
+ * edges. */
 static uint64_t take_rows(const struct power_law_graph *graph, bool of_delta, uint64_t *start,
                           uint32_t *to)
 {
@@ -291,7 +298,8 @@ static void draw_batch(struct neighbor_sampler *sampler, uint32_t node_count, ui
     stop_on(neighbor_sampler_draw(sampler, &request, batch, &err), &err);
 }
 
-/* Another batch first, so that this one finds what it would if all were drawn so. */
+/* Draws another batch first, so that this one finds the caches as if all batches were drawn in this
+ * way. */
 static void measure_draw(struct neighbor_sampler *sampler, uint32_t node_count, uint32_t round,
                          double *least)
 {
@@ -303,8 +311,8 @@ static void measure_draw(struct neighbor_sampler *sampler, uint32_t node_count, 
         keep_least(least, start, batch.edge_count);
 }
 
-/* One batch: ours, then the accesses of the batch before. Between two of these the batch is drawn again, so
- * that the caches forget the trace. */
+/* Measures one batch of ours, then the accesses of the batch before. Between two of these the batch
+ * is drawn again, so that the caches no longer have the trace. */
 static void measure(struct neighbor_sampler *sampler, const struct power_law_graph *graph,
                     uint32_t *table, struct trace *trace, uint32_t round, struct times *times)
 {

@@ -3,17 +3,18 @@
  *
  *   bench_step [repeats [fp32 | bf16]]       prints: name value unit ratio
  *
- * 1,024 seeds, fan-outs 15, 10, 5, hidden 256, dropout 0.5: 1,024, 16,264 and 155,764 rows to compute,
- * 664,264 nodes, 865,260 edges. The edges that find no new node go to known ones as a power law has it.
+ * 1,024 seeds, fan-outs 15, 10, 5, hidden 256, dropout 0.5: 1,024, 16,264 and 155,764 rows to
+ * compute, 664,264 nodes, 865,260 edges. The edges that discover no new node end in known ones by a
+ * power law.
  *
  *   step_<threads>              forward, loss and backward through model.h
  *   layer<k>_<direction>_...    the same by layers, in runs of their own
- *   ..._floor                   OpenBLAS alone: the products of that part as dense ones, tile by tile,
- *                               one BLAS thread each; ratio 1
+ *   ..._floor                   OpenBLAS alone: the products of that part as dense ones, tile by
+ *                               tile, one BLAS thread each; ratio 1
  *
- * In bf16 the floor is still that of floats: the ratio says what rounding the operands gains.
+ * In bf16 the floor is still that of float: the ratio shows what rounding the operands gains.
  *
- * Floor and ours take turns; the least of all repeats is printed.
+ * Floor and ours alternate; the least time of all repeats is printed.
  */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -74,7 +75,7 @@ static float *filled(size_t count)
     return p;
 }
 
-/* Edges in order; each hop's new nodes are spread evenly over its edges. */
+/* Makes the edges in order; each hop's new nodes are spread evenly over its edges. */
 static void make_edges(uint32_t *row_start, uint32_t *neighbor)
 {
     const struct random_stream stream = random_stream_of(1, RANDOM_GENERATOR, 0, 0, 0);
@@ -339,6 +340,6 @@ int main(int argc, char **argv)
         print_times(&times, threads);
         thread_pool_free(batch.pool);
     }
-    arena_release(&batch.arena); /* the rest goes with the process */
+    arena_release(&batch.arena); /* the process ends here, and the other memory with it */
     return 0;
 }

@@ -1,4 +1,5 @@
-"""What the programs that measure beside a rival share: its command and ours, taken in turns, and the lines that are printed."""
+"""Shared by the programs that compare graphmill with a rival: both commands, which alternate,
+and the printed lines."""
 import argparse
 import json
 import os
@@ -11,8 +12,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent.parent
 BIN = Path(os.environ.get("GRAPHMILL_BIN", SOURCE / "build/bin"))
-# Some environments pin OpenBLAS for all their machines, often to kernels half as fast as it would pick; what is measured is what
-# people have who set nothing. Of both sides.
+# Some environments pin OpenBLAS for all their machines, often to kernels half as fast as its own
+# choice. Both sides are measured as for people who set nothing.
 PINNED = [name for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE") if name in os.environ]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in PINNED}
 
@@ -23,7 +24,8 @@ def die(status, message):
 
 
 def parse(usage, counts, texts=()):
-    """A folder, --rival, --directory, and options that count or are texts: (name, default)."""
+    """Parses a folder, --rival, --directory, and options that are numbers or texts: (name,
+    default)."""
     parser = argparse.ArgumentParser(usage=usage, add_help=False)
     parser.add_argument("folder")
     parser.add_argument("--rival", required=True)
@@ -45,7 +47,7 @@ def answer_of(command, **more):
 
 
 class Pipeline:
-    """A pipeline file of ours on a folder that a variable of the environment names."""
+    """A pipeline file of ours for a folder that an environment variable names."""
 
     def __init__(self, name, variable, folder, directory, threads, settings=()):
         self.command = [SOURCE / "pipelines" / name, "--directory", directory, "--threads", str(threads)]
@@ -53,30 +55,32 @@ class Pipeline:
         self.environment = {**ENVIRONMENT, variable: str(Path(folder).resolve())}
 
     def measure(self, *amount):
-        """The lines of tests/bench/epoch."""
+        """Returns the lines of tests/bench/epoch."""
         said = answer_of([SOURCE / "tests/bench/epoch", *self.command, "--json", *amount], env=self.environment)
         return {line["name"]: line["value"] for line in json.loads(said)["lines"]}
 
     def result(self, *more):
-        """What graphmill run answers."""
+        """Returns the answer of graphmill run."""
         return json.loads(answer_of([BIN / "graphmill", "run", *self.command, "--quiet", "--json", *more], env=self.environment))
 
 
 def rival_of(options, *more, folder=None):
-    """What the rival prints, and the object behind `result`."""
+    """Returns the lines of the rival, and the object after `result`."""
     said = answer_of([*shlex.split(options.rival), folder or options.folder, "--threads", str(options.threads), *more])
     found = re.search(r"^result (\{.*\})$", said, re.MULTILINE)
     return said, json.loads(found.group(1)) if found else die(70, f"the rival did not say its result: {said[-500:]}")
 
 
 def in_turns(options, rival, own):
-    """Pairs of what rival() and own(directory) give, the rival first."""
+    """Returns pairs of the results of rival() and own(directory), which alternate, the rival
+    first."""
     with tempfile.TemporaryDirectory(prefix=f"graphmill-{Path(sys.argv[0]).name}-") as made:
         return [(rival(), own(options.directory or made)) for _ in range(options.turns)]
 
 
 def print_turns(pairs, names):
-    """Each turn, and of each (name, unit) the least of the turns, ours with its ratio to the rival's."""
+    """Prints each turn, and for each (name, unit) the least of the turns, ours with its ratio to
+    the rival's."""
     for number, (theirs, own) in enumerate(pairs):
         said = lambda values: " ".join(f"{value:.6g} {unit}" for value, (_, unit) in zip(values, names))
         print(f"turn {number}: rival {said(theirs)}, ours {said(own)}")

@@ -1,4 +1,5 @@
-"""Programs in a memory cgroup: what they hold and what the kernel keeps of their files, together within a limit."""
+"""Runs programs in a memory cgroup: their memory and the kernel's cache of their files stay
+within a limit."""
 import os
 from pathlib import Path
 
@@ -7,13 +8,14 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def bytes_of(text):
-    """8000000000, 900M or 8G: as --memory of graphmill, by powers of two."""
+    """Parses 8000000000, 900M or 8G like graphmill's --memory, by powers of two."""
     unit = UNITS.get(text[-1:].upper(), 1)
     return int(float(text[:-1] if unit > 1 else text) * unit)
 
 
 class MemoryLimit:
-    """A group of its own for the children that call enter(); of the kernel's first or second kind. Raises OSError without the right to make one."""
+    """A group for the children that call enter(), of the kernel's version 1 or 2. Raises OSError
+    without the right to make one."""
 
     def __init__(self, limit):
         self.is_second = (ROOT / "cgroup.controllers").exists()
@@ -34,11 +36,12 @@ class MemoryLimit:
         return self.folder / (second if self.is_second else first)
 
     def enter(self):
-        """In a child before it becomes another program: those that it starts are in the group, too."""
+        """Is called in a child before it becomes another program, so that the programs it starts
+        are in the group, too."""
         (self.folder / "cgroup.procs").write_text(str(os.getpid()))
 
     def killed(self):
-        """How many programs the kernel ended because the limit left no other way."""
+        """Returns the number of programs that the kernel killed because of the limit."""
         text = self.file("memory.events", "memory.oom_control").read_text()
         return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("oom_kill "))
 
@@ -46,4 +49,4 @@ class MemoryLimit:
         try:
             self.folder.rmdir()
         except OSError:
-            pass  # a program is still there; the group is empty soon, and small
+            pass  # a program is still there; the group will be empty soon, and is small

@@ -1,4 +1,5 @@
-"""How much memory the programs of a run take together: the sum of their proportional set sizes, looked at while they run."""
+"""Measures the memory of all programs of a run: the sum of their proportional set sizes, sampled
+while they run."""
 import os
 import re
 import threading
@@ -6,10 +7,10 @@ import time
 from pathlib import Path
 
 LOOK_SECONDS = 0.25
-FIRST_LOOKS_SECONDS = 0.01  # a run of the quickstart's size is over before a second look of those
-LOOK_SHARE = 0.005  # of a core, once a run has taken a while
-LIST_SECONDS = 0.5  # between two searches for programs that came
-MOVED_SHARE = 0.01  # of plain sizes, to ask for proportional ones
+FIRST_LOOKS_SECONDS = 0.01  # a short run ends before a second sample at the later interval
+LOOK_SHARE = 0.005  # share of a core, once a run has taken a while
+LIST_SECONDS = 0.5  # between two searches for new programs
+MOVED_SHARE = 0.01  # change of plain sizes after which proportional ones are read
 
 
 def read_text(path):
@@ -43,19 +44,20 @@ def kilobytes(text, field):
 
 
 class Memory(threading.Thread):
-    """Looks at all processes of the run until it is told to stop."""
+    """Samples all processes of the run until it is told to stop."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)
         self.pid, self.stopping = pid, threading.Event()
         self.family, self.started, self.listed = [], time.monotonic(), 0.0
-        self.plain = {}  # by process, at the last look at proportional sizes
+        self.plain = {}  # by process, at the last sample of proportional sizes
         self.peak, self.together, self.looks, self.walks, self.seconds = {}, [], 0, 0, 0.0
 
     def plain_sizes(self):
-        """By process; also when the kernel says how large each one was at most."""
+        """Returns the plain size of each process; also notes the peaks that the kernel keeps."""
         now = time.monotonic()
-        if now - self.listed >= min(LIST_SECONDS, (now - self.started) / 8):  # programs come at first
+        # programs are started at the beginning
+        if now - self.listed >= min(LIST_SECONDS, (now - self.started) / 8):
             self.family, self.listed = family_of(self.pid), now
         sizes = {}
         for pid in self.family:
@@ -86,7 +88,7 @@ class Memory(threading.Thread):
         self.looks += 1
         spent = time.thread_time() - before
         self.seconds += spent
-        elapsed = time.monotonic() - self.started  # a short run is looked at more than a few times all the same
+        elapsed = time.monotonic() - self.started  # so a short run gets more than a few samples
         return max(min(LOOK_SECONDS, FIRST_LOOKS_SECONDS + elapsed / 8), min(spent / LOOK_SHARE, elapsed / 8))
 
     def run(self):
@@ -94,7 +96,8 @@ class Memory(threading.Thread):
             pass
 
     def most(self, first, last):
-        """The look with the largest sum between two moments; without any the one nearest to them."""
+        """Returns the sample with the largest sum between two moments; if there is none, the
+        nearest one."""
         inside = [look for look in self.together if first <= look[0] <= last]
         if not inside and self.together:
             inside = [min(self.together, key=lambda look: max(first - look[0], look[0] - last))]

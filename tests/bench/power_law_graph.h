@@ -1,9 +1,9 @@
 /*
- * power_law_graph - a big topology in memory, for benchmarks of what reads it.
+ * power_law_graph - a big topology in memory, for benchmarks of code that reads it.
  *
- * The node of rank r has a degree in proportion to (r + 1)^-1/2 (exponent 3 of the degree distribution,
- * hubs of thousands), and is a neighbour as often as its degree says. Ids are scattered over the ranks.
- * Rows are not sorted: nobody but the degree without self loops asks for it.
+ * The node of rank r has a degree in proportion to (r + 1)^-1/2 (exponent 3 of the degree
+ * distribution, hubs of thousands), and is a neighbour as often as its degree. Ids are scattered
+ * over the ranks. Rows are not sorted, because only the degree without self loops would need that.
  */
 #ifndef TESTS_BENCH_POWER_LAW_GRAPH_H
 #define TESTS_BENCH_POWER_LAW_GRAPH_H
@@ -24,7 +24,7 @@ struct power_law_graph {
     const uint32_t *neighbor_chunk[TOPOLOGY_CHUNK_COUNT_MAX];
 };
 
-/* A bijection of the ranks: the factor is a prime above any node count used. */
+/* Maps ranks to ids one to one: the factor is a prime above any node count used. */
 static inline uint32_t power_law_id(uint64_t rank, uint32_t node_count)
 {
     return (uint32_t)(rank * 4294967291ULL % node_count);
@@ -55,7 +55,7 @@ static inline void power_law_neighbors(struct power_law_graph *graph, uint32_t n
     }
 }
 
-/* Aborts without memory, and above what the chunks of a topology hold. */
+/* Makes the graph. Aborts without memory, and above the size of the chunks of a topology. */
 static inline void power_law_graph_make(struct power_law_graph *graph, uint32_t node_count,
                                         double mean_degree)
 {

@@ -1,17 +1,24 @@
-"""Test accuracy of a GCN trained by other samplers in PyTorch and PyG, for the rows of tests/bench/accuracy.
+"""Test accuracy of a GCN trained with other samplers in PyTorch and PyG, for the rows of
+tests/bench/accuracy.
 
   rival_samplers.py DATASETS [--seeds 10] [--datasets cora,citeseer,pubmed] [SAMPLER...]
 
-Two layers of PyG's GCNConv, hidden 64, dropout 0.5 between them, Adam 0.01 with weight decay 5e-4 on all tensors, 200 epochs, the epoch
-of the best validation accuracy, all neighbours for validation and test. Prints `name mean deviation`. Runs in the environment
-interop-pyg-2.8.1 of tests/interop/run.sh, where PyG has neither torch-sparse nor pyg-lib. So, of the samplers:
+Two layers of PyG's GCNConv, hidden 64, dropout 0.5 between them, Adam 0.01 with weight decay 5e-4
+on all tensors, 200 epochs, the epoch of the best validation accuracy, all neighbours for validation
+and test. Prints `name mean deviation`. It runs in the environment interop-pyg-2.8.1 of
+tests/interop/run.sh, in which PyG has neither torch-sparse nor pyg-lib. The samplers are therefore:
 
-  saint-node, saint-edge, saint-walk PyG's GraphSAINT*Sampler with its own normalisation, on a stand-in (Matrix) for
-                                     torch-sparse's matrix. Of walks the roots are training nodes, as the paper's program has it
-  shadow                             what torch-sparse's ego_k_hop_sample_adj does, in numpy; each seed is read off its own row
-  weighted                           the rule of pyg-lib's weighted neighbour sampling, in numpy: without replacement by exponential keys
-  fastgcn, ladies                    the papers' algorithms in numpy (Chen et al. 2018, algorithm 2 without its last improvement: every layer is
-                                     drawn with replacement by squared columns; Zou et al. 2019, algorithm 1, on D^-1 (A + I))
+  saint-node, saint-edge, saint-walk PyG's GraphSAINT*Sampler with its own normalisation, on a
+                                     stand-in (Matrix) for torch-sparse's matrix. The roots of walks
+                                     are training nodes, as in the paper's program
+  shadow                             the algorithm of torch-sparse's ego_k_hop_sample_adj in numpy;
+                                     the output of each seed is its own row
+  weighted                           the rule of pyg-lib's weighted neighbour sampling in numpy:
+                                     without replacement, by exponential keys
+  fastgcn, ladies                    the papers' algorithms in numpy (Chen et al. 2018, algorithm 2
+                                     without its last improvement: every layer is drawn with
+                                     replacement by squared columns; Zou et al. 2019, algorithm 1,
+                                     on D^-1 (A + I))
 """
 import argparse
 import os
@@ -24,12 +31,13 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 HIDDEN, EPOCHS, RATE, DECAY, DROPOUT = 64, 200, 0.01, 5e-4, 0.5
-# nodes of a layer, nodes of a subgraph, as tests/bench/accuracy has them
+# Nodes of a layer, nodes of a subgraph, as in tests/bench/accuracy.
 SIZES = {"cora": (400, 1400), "citeseer": (400, 1600), "pubmed": (3000, 12000)}
 
 
 class Graph:
-    """A folder of shared datasets: rows as PyG's NormalizeFeatures has them, each edge both ways, sorted by target."""
+    """A folder of shared datasets: rows like those of PyG's NormalizeFeatures, each edge in both
+    directions, sorted by target."""
 
     def __init__(self, folder):
         def integers(name):
@@ -49,7 +57,8 @@ class Graph:
         self.sizes = SIZES[os.path.basename(folder)]
 
     def matrix(self, by_row=False):
-        """The normalised matrix with loops: sources, targets, values; sorted by target."""
+        """Returns the normalised matrix with self loops: sources, targets, values; sorted by
+        target."""
         source, target = (numpy.concatenate([own, numpy.arange(self.count)]) for own in self.edges)
         order = numpy.lexsort((source, target))
         source, target = source[order], target[order]
@@ -64,7 +73,7 @@ def sparse(source, target, value, sources, targets):
 
 
 def normalised(edge_index, count):
-    """PyG's normalisation of a graph as it stands there."""
+    """Returns PyG's normalisation of a graph without changes."""
     edges, value = gcn_norm(edge_index, None, count, add_self_loops=True)
     return sparse(edges[0].numpy(), edges[1].numpy(), value, count, count)
 
@@ -75,18 +84,19 @@ class Model(torch.nn.Module):
         self.convs = torch.nn.ModuleList([GCNConv(inputs, HIDDEN), GCNConv(HIDDEN, classes)])
 
     def forward(self, x, nodes, first, second):
-        """What GCNConv computes of these rows of x, with a matrix of its own for each layer."""
+        """Computes GCNConv on these rows of x, with a matrix for each layer."""
         x = (first @ (x @ self.convs[0].lin.weight.t())[nodes] + self.convs[0].bias).relu()
         x = torch.nn.functional.dropout(x, DROPOUT, self.training)
         return second @ self.convs[1].lin(x) + self.convs[1].bias
 
 
-# --- a sampler: a generator of batches, None behind those of an epoch. A batch is the nodes that are read, the matrices of both layers,
-# rows of the outputs, of which nodes these are, and what their losses count ---
+# --- a sampler: a generator of batches, with None after those of an epoch. A batch has the nodes
+# that are read, the matrices of both layers, the rows of the outputs, their nodes, and the weights
+# of their losses ---
 
 
 class Matrix:
-    """What GraphSAINT's samplers ask of torch_sparse.SparseTensor."""
+    """The part of torch_sparse.SparseTensor that GraphSAINT's samplers use."""
 
     def __init__(self, row, col, value, sparse_sizes):
         order = (row * sparse_sizes[1] + col).argsort()
@@ -127,7 +137,7 @@ class Matrix:
 
 
 class EdgeSampler(graph_saint.GraphSAINTEdgeSampler):
-    """PyG's law without its table of all edges for each draw."""
+    """PyG's distribution, without its table of all edges for each draw."""
 
     def _sample_nodes(self, batch_size):
         row, col, _ = self.adj.coo()
@@ -137,7 +147,7 @@ class EdgeSampler(graph_saint.GraphSAINTEdgeSampler):
 
 
 class WalkSampler(graph_saint.GraphSAINTRandomWalkSampler):
-    """Each training node a root."""
+    """Walks whose roots are training nodes."""
 
     def _sample_nodes(self, batch_size):
         return self.adj.random_walk(self.data.train_mask.nonzero().view(-1), self.walk_length).view(-1)
@@ -176,7 +186,7 @@ def plain(nodes, matrix, seeds):
 
 
 def neighbors(graph, nodes, fanout, key):
-    """Edges to each of `nodes`, at most `fanout`, those of the least keys."""
+    """Returns edges to each of `nodes`, at most `fanout`, those with the least keys."""
     count = graph.degree[nodes]
     first = numpy.repeat(graph.start[nodes] - numpy.concatenate([[0], count.cumsum()[:-1]]), count)
     edge = first + numpy.arange(count.sum())
@@ -212,7 +222,7 @@ def shadow(graph, depth=2, fanout=10):
 
 
 def common_neighbors(graph):
-    """The weight of an edge: 1 more than the neighbours that its ends have in common."""
+    """Returns the weight of an edge: one more than the number of common neighbours of its ends."""
     sets = [set(graph.edges[0][a:b]) for a, b in zip(graph.start, graph.start[1:])]
     return numpy.array([1.0 + len(sets[s] & sets[t]) for s, t in graph.edges.T])
 
@@ -241,7 +251,7 @@ def rows_of(matrix, nodes):
 
 
 def columns(rows, nodes, scale, targets, count):
-    """The columns `nodes` of rows, each times its scale; a node may be there twice."""
+    """Returns the columns `nodes` of rows, each times its scale; a node may occur twice."""
     source, target, value = rows
     kept, inverse = numpy.unique(nodes, return_inverse=True)
     total = numpy.bincount(inverse, weights=scale)

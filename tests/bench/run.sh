@@ -1,22 +1,24 @@
 #!/usr/bin/env bash
-# Every path beside its floor, and whether it reaches its goal: tests/bench/bench_* and round, one after the other.
+# Compares every path with its floor and its goal: runs tests/bench/bench_* and round one after
+# another.
 #
-#   tests/bench/run.sh               all; some minutes, and 6 GB of memory and 2 GB under TMPDIR at most
+#   tests/bench/run.sh               all; some minutes, at most 6 GB of memory and 2 GB in TMPDIR
 #   tests/bench/run.sh NAME...       some: run.sh sampling dense
 #   tests/bench/run.sh --json [NAME...]
 #
-# Installs and builds what is missing first. Prints one table: program, name, value, unit, ratio to the floor (1.00: the floor
-# itself), goal, OK or MISSED; lines without a goal are there to explain the others. Exits 1 when a goal is missed, 70
-# when a program fails or prints something else.
+# Installs and builds what is missing first. Prints one table: program, name, value, unit, ratio to
+# the floor (1.00 is the floor itself), goal, OK or MISSED; lines without a goal explain the others.
+# Exits 1 when a goal is missed, 70 when a program fails or prints something unexpected.
 #
-# The machine should be idle: other work on it goes into the figures. GRAPHMILL_BUILD: the build folder, whole path
-# (default: build). BENCH_THREADS: for programs that take a count of threads (default: 1).
+# The machine should be idle, because other work changes the figures. GRAPHMILL_BUILD is the
+# absolute path of the build folder (default: build). BENCH_THREADS is for programs that take a
+# number of threads (default: 1).
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=${GRAPHMILL_BUILD:-$source/build}
 export TMPDIR=${TMPDIR:-/tmp}
 
-# The lines that have a goal: program, the line's name, what is compared, the most that it may be.
+# The lines that have a goal: program, name of the line, compared figure, its maximum.
 goals() {
     cat <<'GOALS'
 sampling     sampling              ratio 1.3
@@ -32,7 +34,7 @@ GOALS
 }
 
 usage() {
-    sed -n '2,14s/^# \{0,1\}//p' "$0"
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
     exit "$1"
 }
 
@@ -67,7 +69,8 @@ for name in "${names[@]}"; do
 done
 
 {
-    grep -q bench_sampling "$build/build.ninja" 2>/dev/null || { # none yet, or one without tests and benchmarks
+    grep -q bench_sampling "$build/build.ninja" 2>/dev/null ||
+        { # none yet, or one without tests and benchmarks
         "$source/pipelines/install.sh" build test
         cmake -S "$source" -B "$build" -G Ninja -DBUILD_TESTING=ON
     }
@@ -78,16 +81,20 @@ done
 }
 rm -f "$build.bench.log"
 
-# The kernels of the BLAS that a run would take here, unless the caller chose.
+# Uses the kernels of the BLAS that a run would use here, unless the caller chose some.
 if [ -z "${OPENBLAS_CORETYPE+set}" ]; then
-    core=$("$build/bin/graphmill" doctor --json 2>/dev/null | sed -n 's/.*"products":{"ok":true,"value":"\([A-Za-z0-9]*\) .*/\1/p')
+    core=$("$build/bin/graphmill" doctor --json 2>/dev/null |
+        sed -n 's/.*"products":{"ok":true,"value":"\([A-Za-z0-9]*\) .*/\1/p')
     [ -z "$core" ] || export OPENBLAS_CORETYPE=$core
 fi
 
 of_processor() { sed -n "s/^$1[[:space:]]*: //p" /proc/cpuinfo | head -1; }
-[ -n "$json" ] || printf 'machine: %s (family %s model %s), %d cores, %.1f GB, %s; BLAS kernels %s\n' "$(of_processor 'model name')" \
+[ -n "$json" ] ||
+    printf 'machine: %s (family %s model %s), %d cores, %.1f GB, %s; BLAS kernels %s\n' \
+    "$(of_processor 'model name')" \
     "$(of_processor 'cpu family')" "$(of_processor model)" "$(nproc)" \
-    "$(awk '/^MemTotal/ { print $2 / 1e6 }' /proc/meminfo)" "$(date +%F)" "${OPENBLAS_CORETYPE:-as OpenBLAS picks}"
+    "$(awk '/^MemTotal/ { print $2 / 1e6 }' /proc/meminfo)" "$(date +%F)" \
+    "${OPENBLAS_CORETYPE:-as OpenBLAS picks}"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -104,7 +111,8 @@ for name in "${names[@]}"; do
     fi
     [ -t 2 ] && printf '%s ...\n' "$name" >&2
     code=0
-    (cd "$scratch" && GRAPHMILL_BIN=$build/bin "${command[@]}") >"$lines.out" 2>"$lines.err" || code=$?
+    (cd "$scratch" && GRAPHMILL_BIN=$build/bin "${command[@]}") >"$lines.out" 2>"$lines.err" ||
+        code=$?
     if [ $code -ne 0 ]; then
         echo "$name ended with status $code: $(tail -3 "$lines.err")" >&2
         status=70

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A worker whose host fails it (74: a disk; 71: memory) is started again after a pause and says why, and the run ends as
-# in peace, whether the trouble passes or others carry on; one that says that the data is bad (65) ends it at once, with
-# its sentence and the log.
+# A worker whose host fails (74: a disk; 71: memory) is started again after a pause and logs why.
+# The run ends like an undisturbed one, whether the problem passes or other workers continue. A
+# worker that reports bad data (65) ends the run at once, with its sentence and its log.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 settings=(--set ingest.nodes=5000 --set epochs=40)
@@ -27,11 +27,13 @@ passes() { # name, status, failures of sample-0, of sample-1, workers
     local status=0
     echo "$3" >"$work/fail-sample-0"
     echo "$4" >"$work/fail-sample-1"
-    TEST_STATUS=$2 "$bin/graphmill" run "$pipeline" --directory "$work/$1" "${settings[@]}" --workers "$5" --json \
+    TEST_STATUS=$2 "$bin/graphmill" run "$pipeline" --directory "$work/$1" "${settings[@]}" \
+        --workers "$5" --json \
         >"$work/$1.json" 2>"$work/$1.err" || status=$?
     [ $status -eq 0 ] || fail "$1: ended with $status: $(tail -2 "$work/$1.err")"
     [ "$(json weights_hash <"$work/$1.json")" = "$peace" ] || fail "$1: other weights"
-    grep -q "sample-0 ended with status $2: the disk is made of cheese; starting it again" "$work/$1.err" ||
+    grep -q "sample-0 ended with status $2: the disk is made of cheese; starting it again" \
+        "$work/$1.err" ||
         fail "$1: no word of the failing worker: $(cat "$work/$1.err")"
     ! grep -q 'cheese\.c' "$work/$1.err" || fail "$1: a place in the source is shown"
 }
@@ -40,8 +42,11 @@ passes memory 71 2 0 1
 passes other 74 1000 0 2 # it does not, and the other worker carries on
 
 echo 1000 >"$work/fail-sample-0"
-TEST_STATUS=65 expect 65 'sample-0 ended with status 65: the disk is made of cheese \(log: .*/bad/logs/sample-0.log\)' \
+TEST_STATUS=65 expect 65 \
+    'sample-0 ended with status 65: the disk is made of cheese \(log: .*/bad/logs/sample-0.log\)' \
     run bad "$pipeline" "${settings[@]}"
-TEST_STATUS=71 expect 71 'sample-0 ended with status 71: the disk is made of cheese' run never "$pipeline" "${settings[@]}"
+TEST_STATUS=71 expect 71 'sample-0 ended with status 71: the disk is made of cheese' run never \
+    "$pipeline" "${settings[@]}"
 again=$(grep -c 'starting it again' "$work/stderr")
-[ "$again" -ge 4 ] && [ "$again" -le 8 ] || fail "started again $again times, expected 4, and those before units of others were done"
+[ "$again" -ge 4 ] && [ "$again" -le 8 ] ||
+    fail "started again $again times, expected 4, and those before units of others were done"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Damage to stores that lie elsewhere, in a bucket of a real SeaweedFS and in two folders: verify names it, verify --remove and the same
-# command end in the same bytes.
+# Damages stores outside of the folder: in a bucket of a real SeaweedFS, and in two folders. verify
+# names the damage; verify --remove and the same command end with the same bytes.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 seaweedfs
@@ -8,7 +8,8 @@ pipeline=$source_folder/pipelines/karate.yaml
 cd "$work"
 peace=$(run peace "$pipeline" | json weights_hash)
 
-# Flips a bit in the middle of a file below $objects, by its server's other door: spoil_object PATTERN; prints the name
+# Flips a bit in the middle of a file below $objects, through the file interface of its server:
+# spoil_object PATTERN; prints the name
 spoil_object() {
     python3 - "$objects" "$1" <<'END'
 import json
@@ -46,7 +47,7 @@ print(found[-1])
 END
 }
 
-# The same of a file below a folder: spoil_file FOLDER PATTERN
+# Does the same for a file below a folder: spoil_file FOLDER PATTERN
 spoil_file() {
     local file size
     file=$(find "$1" -type f | grep -E -- "$2" | sort | tail -1)
@@ -56,20 +57,23 @@ spoil_file() {
     echo "$file"
 }
 
-# What was spoilt is named, taken away and made again: heals FOLDER WHAT NAMED
+# The damage is named, removed and repaired: heals FOLDER WHAT NAMED
 heals() {
     local found
     "$bin/graphmill" verify "$1" >said.txt 2>&1 && fail "$2: verify says OK"
-    grep -qE -- "^(DAMAGED|MISSING) .*$3" said.txt || fail "$2: verify does not name it: $(head -3 said.txt)"
+    grep -qE -- "^(DAMAGED|MISSING) .*$3" said.txt ||
+        fail "$2: verify does not name it: $(head -3 said.txt)"
     "$bin/graphmill" verify "$1" --remove >said.txt 2>&1 && fail "$2: verify --remove says OK"
     found=$(run "$1" "$pipeline" 2>again.log | json weights_hash)
     [ "$found" = "$peace" ] || fail "$2: weights '$found' afterwards: $(tail -2 again.log)"
-    "$bin/graphmill" verify "$1" >said.txt 2>&1 || fail "$2: afterwards verify says $(head -3 said.txt)"
+    "$bin/graphmill" verify "$1" >said.txt 2>&1 ||
+        fail "$2: afterwards verify says $(head -3 said.txt)"
     same_outputs "$1" peace
 }
 
 run bucket "$pipeline" --store "s3://graphmill/karate?endpoint=$endpoint" >/dev/null
-for kind in snapshot/.*record dataset/.*/labels partition/.*/shard.files part/.*topology.files outputs/.*files; do
+for kind in snapshot/.*record dataset/.*/labels partition/.*/shard.files part/.*topology.files \
+    outputs/.*files; do
     spoilt=$(spoil_object "karate/.*$kind") || fail "$kind cannot be spoilt"
     heals bucket "$spoilt" "${kind%%/*}"
 done
@@ -78,11 +82,12 @@ run tiers "$pipeline" --store "tiered:dir:$work/fast^dir:$work/durable" >/dev/nu
 for kind in /gradient.record /optimizer/ /snapshot/; do
     heals tiers "$(spoil_file fast "$kind")" "$(tr -d / <<<"${kind%.record}")"
 done
-# Of a snapshot that both have the fast copy hides the durable one, until it is lost.
+# If both stores have a snapshot, the fast copy hides the durable one until it is lost.
 spoil_file durable /snapshot/ >/dev/null
 rm -rf fast
 heals tiers 'the durable snapshot' snapshot
-for kind in /dataset/.*labels.record /part/.*/topology$ /part/.*/shard/.*sst /outputs/.*predictions; do
+for kind in /dataset/.*labels.record /part/.*/topology$ /part/.*/shard/.*sst \
+    /outputs/.*predictions; do
     spoilt=$(spoil_file durable "$kind")
     heals tiers "$spoilt" "$(cut -d/ -f2 <<<"$kind")"
 done

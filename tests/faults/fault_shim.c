@@ -1,24 +1,27 @@
 /*
- * fault_shim - what an LD_PRELOAD library does to the calls of one program: counts them, and kills the process or fails
- * the call at exactly the k-th. Much cheaper than a tracer, so every k can be tried.
+ * fault_shim - an LD_PRELOAD library that counts the calls of one program, and kills the process or
+ * fails the call at exactly the k-th. It is much cheaper than a tracer, so every k can be tried.
  *
- *   FAULT_BOARD=PATH   file of BOARD_SIZE bytes shared by all processes of a trial: what was counted, and what fired
- *   FAULTS=RULE[,RULE] one after the other: a rule is armed once the one before has fired
- *   FAULT_NO_FLUSH=1   fsync() and its kin do nothing
+ *   FAULT_BOARD=PATH   file of BOARD_SIZE bytes shared by all processes of a trial: the counts, and
+ *                      the rules that have fired
+ *   FAULTS=RULE[,RULE] in sequence: a rule is armed once the one before has fired
+ *   FAULT_NO_FLUSH=1   fsync() and similar calls do nothing
  *
  *   RULE  PROGRAM:CALL:K:ACTION[:LASTING]
- *     PROGRAM  as the process is called: graphmill, graphmill-sample, redis-server
- *     CALL     write, flush, rename, link, make (a folder), create, open, read, remove, resize, map; talk: to read or
- *              write a socket; change: the k-th of all that change what is on the disk, in the order in which the
- *              process makes them
+ *     PROGRAM  name of the process: graphmill, graphmill-sample, redis-server
+ *     CALL     write, flush, rename, link, make (a folder), create, open, read, remove, resize,
+ *              map; talk: a read or write of a socket; change: the k-th of all calls that change
+ *              the disk, in the order in which the process makes them
  *     K        from 1, counted in each process from its start
- *     ACTION   kill: SIGKILL before the call; killed-after: the call is made first; short: a write of half;
- *              or the name of an error: ENOSPC EIO EMFILE ENOMEM EDQUOT EINTR ECONNRESET
- *     LASTING  once, or process: every later such call of this process fails too, a lack of space until it is lifted
+ *     ACTION   kill: SIGKILL before the call; killed-after: the call is made first; short: a write
+ *              of half; or the name of an error: ENOSPC EIO EMFILE ENOMEM EDQUOT EINTR ECONNRESET
+ *     LASTING  once, or process: every later such call of this process fails too; a lack of space
+ *              ends when it is lifted
  *
- * A clock of the board is added to the wall clock of all processes whose program is named in FAULT_CLOCK=PROGRAM[,..].
+ * A clock offset on the board is added to the wall clock of all processes whose program is named in
+ * FAULT_CLOCK=PROGRAM[,..].
  *
- * What the C library calls inside itself (stdio, the dynamic loader) does not come by here.
+ * Calls inside the C library (stdio, the dynamic loader) do not pass through this library.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,7 +43,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Stands before functions of the C library, whose parameters it names its own way, and passes types to macros. */
+/* Replaces functions of the C library, whose declarations have other parameter names, and passes
+ * types to macros. */
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,bugprone-macro-parentheses,performance-no-int-to-ptr) */
 
 enum call {
@@ -76,18 +80,17 @@ enum { PROGRAM_COUNT = 9, RULE_MAX = 4, RULE_TEXT_SIZE = 64 };
 
 /* The file FAULT_BOARD; tests/faults/harness/shim.py reads and writes it. */
 struct board {
-    _Atomic uint64_t fired; /* rules */
+    _Atomic uint64_t fired; /* number of rules that have fired */
     _Atomic int64_t clock_offset_s;
-    _Atomic uint64_t
-        lifted; /* not 0: there is room on the disk again, lasting ENOSPC and EDQUOT end */
-    _Atomic uint64_t
-        most[PROGRAM_COUNT][CALL_COUNT]; /* calls of the process of that program which made most */
+    _Atomic uint64_t lifted; /* not 0: the disk has room again, and lasting ENOSPC and EDQUOT end */
+    /* for each program, the calls of the process with most calls */
+    _Atomic uint64_t most[PROGRAM_COUNT][CALL_COUNT];
 };
 
 enum action { ACTION_KILL, ACTION_KILL_AFTER, ACTION_SHORT, ACTION_FAIL };
 
 struct rule {
-    bool mine; /* names this program */
+    bool mine; /* the rule is for this program */
     bool lasting;
     enum call call;
     uint64_t at;
@@ -190,7 +193,7 @@ __attribute__((constructor)) static void begin(void)
     board = memory;
 }
 
-/* What is to happen with a call: nothing, an error of the caller's, half of it, or death after it. */
+/* The effect on a call: none, an error for the caller, half of the call, or death after it. */
 enum verdict { GO_ON, FAIL, HALF, DIE_AFTER };
 
 static bool changes(enum call call)
@@ -224,7 +227,7 @@ static enum verdict act(const struct rule *rule)
     return GO_ON;
 }
 
-/* Does a lasting rule that has fired in this process hold for the call? */
+/* Returns whether a lasting rule that has fired in this process applies to the call. */
 static bool lasts(enum call call)
 {
     const int fired = atomic_load(&lasting_rule);
@@ -269,7 +272,7 @@ static void die_if(enum verdict verdict)
         (void)syscall(SYS_kill, (pid_t)syscall(SYS_getpid), SIGKILL);
 }
 
-/* The function that this library stands before. */
+/* The function that this library replaces. */
 #define REAL(name) ((__typeof__(&name))real(&real_##name, #name))
 static void *real(void *_Atomic *found, const char *name)
 {
@@ -281,7 +284,7 @@ static void *real(void *_Atomic *found, const char *name)
     return function;
 }
 
-/* A call that yields -1 when it fails. */
+/* Defines a call that returns -1 when it fails. */
 #define FORWARD(type, name, call, parameters, arguments)                                           \
     static void *_Atomic real_##name;                                                              \
     type name parameters                                                                           \
@@ -294,7 +297,7 @@ static void *real(void *_Atomic *found, const char *name)
         return result;                                                                             \
     }
 
-/* A write, of which half may be made. */
+/* Defines a write, of which half may be made. */
 #define FORWARD_WRITE(name, parameters, arguments)                                                 \
     static void *_Atomic real_##name;                                                              \
     ssize_t name parameters                                                                        \
@@ -331,7 +334,7 @@ FORWARD(int, ftruncate64, CALL_RESIZE, (int fd, off64_t size), (fd, size))
 FORWARD(int, fallocate, CALL_RESIZE, (int fd, int mode, off_t at, off_t size), (fd, mode, at, size))
 FORWARD(int, mkstemp, CALL_CREATE, (char *path), (path))
 
-/* One buffer of several may be left out: half of one alone is as good as a short write. */
+/* Of several buffers one may be left out; for one alone half is left out, like a short write. */
 static void *_Atomic real_writev;
 ssize_t writev(int fd, const struct iovec *part, int part_count)
 {
@@ -345,7 +348,7 @@ ssize_t writev(int fd, const struct iovec *part, int part_count)
     return result;
 }
 
-/* It reports by its result, not by errno. */
+/* It reports errors by its result, not by errno. */
 static void *_Atomic real_posix_fallocate;
 int posix_fallocate(int fd, off_t at, off_t size)
 {
@@ -421,7 +424,8 @@ FORWARD_OPEN(open64)
 FORWARD_FOPEN(fopen)
 FORWARD_FOPEN(fopen64)
 
-/* Of files alone: without memory the allocator gives up, and that is another experiment. */
+/* Only mappings of files fail. Without memory the allocator gives up, which is another
+ * experiment. */
 #define FORWARD_MMAP(name, offset_type)                                                            \
     void *name(void *address, size_t size, int protection, int flags, int fd, offset_type at)      \
     {                                                                                              \
@@ -432,7 +436,8 @@ FORWARD_FOPEN(fopen64)
 FORWARD_MMAP(mmap, off_t)
 FORWARD_MMAP(mmap64, off64_t)
 
-/* --- the wall clock; no dlsym() here, Redis's allocator asks for the time before it can serve --- */
+/* --- the wall clock; no dlsym() here, Redis's allocator asks for the time before it can serve
+ * --- */
 
 static int64_t offset_s(clockid_t clock)
 {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# --memory is obeyed: train-step and infer finish within their budget plus what any such program takes (code, RocksDB,
-# its share of Redis), with rows in the budget and out of it, sample with and without a copy of the topology, and the
-# weights and outputs are the same. In a memory cgroup where one can be made, else by the peak that the kernel keeps of the process,
-# which has the pages of mapped files in it too.
+# --memory is obeyed: train-step and infer stay within their budget plus what any such program needs
+# (code, RocksDB, its share of Redis), with rows that fit the budget and rows that do not, sample
+# with and without a copy of the topology, and weights and outputs are the same. It measures in a
+# memory cgroup if one can be made, otherwise by the peak of the process in the kernel, which
+# includes the pages of mapped files.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 beside_mb=64
 not_sanitized 'a sanitizer takes memory of its own, more than the budgets here'
@@ -31,12 +32,13 @@ YAML
 group=
 make_group() { # limit in bytes; the folder of a new group in $group, or nothing
     local made=
-    # Files in memory would be charged to the group, and are no memory of the program.
+    # Files on a tmpfs would be charged to the group, although they are not memory of the program.
     [ "$(stat -f -c %T "$work")" != tmpfs ] || return 0
     for made in /sys/fs/cgroup/graphmill-test-$$ /sys/fs/cgroup/memory/graphmill-test-$$; do
         mkdir "$made" 2>/dev/null || continue
         for file in memory.max memory.limit_in_bytes; do
-            if [ -e "$made/$file" ] && echo "$1" >"$made/$file" 2>/dev/null && [ -w "$made/cgroup.procs" ]; then
+            if [ -e "$made/$file" ] && echo "$1" >"$made/$file" 2>/dev/null &&
+                [ -w "$made/cgroup.procs" ]; then
                 group=$made
                 return
             fi
@@ -53,8 +55,8 @@ leave() { # with the status that finish() looks at
 }
 trap 'leave; finish' EXIT
 
-# Ingest keeps its whole process in the budget, be it roomy or tight, and makes the same records; what is too small is refused before
-# the edges are read, where their number is known.
+# Ingest keeps its whole process within a large or a small budget, and makes the same records. A
+# budget that is too small is refused before the edges are read, if their number is known.
 command -v /usr/bin/python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 mkdir "$work/ingest"
 /usr/bin/python3 - "$work/ingest" <<'MAKE'
@@ -74,7 +76,8 @@ ingest: {format: edge_list, path: $work/ingest/edges.csv.gz, labels: $work/inges
 YAML
 ingests() { # name, budget in MB
     local peak
-    peak=$(/usr/bin/python3 - "$bin/graphmill-ingest" --store "dir:$work/ingest/$1" --pipeline "$work/ingest/edges.yaml" --memory "${2}M" 2>"$work/ingest/$1.log" <<'PYTHON'
+    peak=$(/usr/bin/python3 - "$bin/graphmill-ingest" --store "dir:$work/ingest/$1" \
+        --pipeline "$work/ingest/edges.yaml" --memory "${2}M" 2>"$work/ingest/$1.log" <<'PYTHON'
 import os, resource, subprocess, sys
 status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
@@ -87,19 +90,25 @@ PYTHON
 ingests roomy 512
 ingests tight 88
 diff <(cd "$work/ingest/roomy/dataset" && find . -name '*.record' -exec sha256sum {} + | sort) \
-    <(cd "$work/ingest/tight/dataset" && find . -name '*.record' -exec sha256sum {} + | sort) >/dev/null || fail 'the budget of ingest changes records'
-[ "$(find "$work/ingest/tight/dataset" -name '*.record' | wc -l)" -ge 5 ] || fail 'too few records of ingest'
+    <(cd "$work/ingest/tight/dataset" && find . -name '*.record' -exec sha256sum {} + |
+    sort) >/dev/null || fail 'the budget of ingest changes records'
+[ "$(find "$work/ingest/tight/dataset" -name '*.record' | wc -l)" -ge 5 ] ||
+    fail 'too few records of ingest'
 refused() { # pattern, budget, pipeline file
     local began=$SECONDS
-    expect 71 "$1" "$bin/graphmill-ingest" --store "dir:$work/ingest/refused" --pipeline "$3" --memory "$2"
-    [ "$((SECONDS - began))" -le 20 ] || fail "a budget of $2 is refused after $((SECONDS - began)) s"
+    expect 71 "$1" "$bin/graphmill-ingest" --store "dir:$work/ingest/refused" --pipeline "$3" \
+        --memory "$2"
+    [ "$((SECONDS - began))" -le 20 ] ||
+        fail "a budget of $2 is refused after $((SECONDS - began)) s"
 }
-refused 'the memory budget is 16.0 MiB: expected at least 32.0 MiB, .*give more --memory' 16M "$work/ingest/edges.yaml"
-sed 's/nodes: 150000/nodes: 4000000/; s/average_degree: 10/average_degree: 200/' "$work/budget.yaml" >"$work/many.yaml"
+refused 'the memory budget is 16.0 MiB: expected at least 32.0 MiB, .*give more --memory' 16M \
+    "$work/ingest/edges.yaml"
+sed 's/nodes: 150000/nodes: 4000000/; s/average_degree: 10/average_degree: 200/' \
+    "$work/budget.yaml" >"$work/many.yaml"
 refused 'a chunk of edges and its buffers take .* beside what ingest holds by then: expected a memory budget above' 64M "$work/many.yaml"
 rm -r "$work/ingest"
 
-# The programs beside the one that joins the group and has the budget.
+# The other programs; one of them joins the group and gets the budget.
 mkdir "$work/bin"
 for program in "$bin"/graphmill*; do cp "$program" "$work/bin/"; done
 for stage in train-step sample infer; do
@@ -119,8 +128,10 @@ train() { # name, the stage with a budget, that in MB, what it says of its memor
     bound=$(((budget + beside_mb) << 20))
     group=
     make_group $bound
-    TEST_STAGE=$stage TEST_GROUP=$group TEST_MEMORY=${budget}M run "$name" "$work/$pipeline.yaml" --threads 2 --set name="$name" >"$work/$name.json"
-    grep -q "$says" "$work/$name/logs/$stage-0.log" || fail "$name: the log of $stage has no '$says'"
+    TEST_STAGE=$stage TEST_GROUP=$group TEST_MEMORY=${budget}M run "$name" "$work/$pipeline.yaml" \
+        --threads 2 --set name="$name" >"$work/$name.json"
+    grep -q "$says" "$work/$name/logs/$stage-0.log" ||
+        fail "$name: the log of $stage has no '$says'"
     peak=$(sed -n 's/.*"peak_bytes":\([0-9]*\).*/\1/p' "$work/$name/times/$stage-0.jsonl" | tail -1)
     [ "$peak" -gt 0 ] || fail "$name: no peak in its times"
     if [ -n "$group" ]; then
@@ -142,11 +153,13 @@ for name in tight copied mapped; do
     [ -n "$a" ] && [ "$a" = "$b" ] || fail "weights $a of roomy, $b of $name"
 done
 
-# The outputs of many wide rows: layers, embeddings, logits and labels are each nearly as large as their shares.
+# The outputs have many wide rows: layers, embeddings, logits and labels are each nearly as large as
+# their shares.
 sed 's/nodes: 150000/nodes: 40000/; s/feature_dim: 340/feature_dim: 200/; s/classes: 8/classes: 120/; s/hidden: 32/hidden: 240/' \
     "$work/budget.yaml" >"$work/wide.yaml"
 train open infer 256 'rows that layer 2 reads, which all fit' wide
 train close infer 72 'rows that layer 2 reads, which are summed in windows' wide
 for file in embeddings.npy predictions.csv; do # the others have the name of the run in them
-    cmp -s "$work/open/outputs/$file" "$work/close/outputs/$file" || fail "$file differs between the budgets of infer"
+    cmp -s "$work/open/outputs/$file" "$work/close/outputs/$file" ||
+        fail "$file differs between the budgets of infer"
 done

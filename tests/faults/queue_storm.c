@@ -1,16 +1,19 @@
 /*
- * queue_storm - deliveries that are duplicated, reordered, late and taken over, by the hundred thousand, through a real
- * redis-server of its own.
+ * queue_storm - hundreds of thousands of duplicated, reordered, late and stolen deliveries through
+ * a private real redis-server.
  *
- *   queue_storm [deliveries]     prints one line: name=value ...; status 1 when a promise was broken
+ *   queue_storm [deliveries]     prints one line: name=value ...; status 1 when a promise was
+ *                                broken
  *
- * A toy run of many rounds: each slot's sample, its train-step when the sample and the round before are done, and
- * an aggregate when all train-steps are. Records are flags in memory. Workers claim and complete as work_loop does, and
- * at random add a second entry for the unit they got, put it back at the end of the line, hold it longer than its
- * lease, or say again what was said before, as a rebuild beside living workers does. SEED=n repeats the draws.
+ * It is a toy run of many rounds: each slot has a sample, a train-step after the sample and the
+ * round before are done, and the round has an aggregate after all its train-steps. Records are
+ * flags in memory. Workers claim and complete like work_loop. At random they add a second entry for
+ * their unit, put it back at the end of the line, hold it longer than its lease, or repeat an
+ * earlier report, as a rebuild while workers are running does. SEED=n repeats the draws.
  *
- * Promises: every unit is done once (its record is made, and by one worker); none is delivered before what it
- * waits for is done; no entry is completed twice; nothing is lost, so that nobody has to look for it.
+ * Promises: every unit is done once (its record is made, and by one worker); no unit is delivered
+ * before its dependencies are done; no entry is completed twice; nothing is lost, so no unit ever
+ * has to be rescued.
  */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -58,8 +61,8 @@ struct toy_unit {
 static struct storm {
     const char *url;
     int64_t rounds;
-    atomic_uchar *made;      /* [rounds * UNITS_OF_ROUND] the records */
-    atomic_uchar *delivered; /* the same: was it ever */
+    atomic_uchar *made;      /* [rounds * UNITS_OF_ROUND], the records */
+    atomic_uchar *delivered; /* same shape: whether it was ever delivered */
     atomic_int_least64_t made_count, deliveries, duplicates, put_back, late, told_again, fenced;
     atomic_int_least64_t early, completed_twice, strange, rescued;
     atomic_bool over;
@@ -87,7 +90,7 @@ static void name_unit(const struct toy_unit *unit, char name[QUEUE_UNIT_SIZE])
                    unit->slot);
 }
 
-/* The number before `end`, as far as it is one of a unit of this run. */
+/* Reads the number before `end`, if it can be one of a unit of this run. */
 static bool take_number(const char **text, char end, int64_t limit, int64_t *out)
 {
     const char *stop = strchr(*text, end);
@@ -114,7 +117,7 @@ static bool parse_unit(const char *name, struct toy_unit *unit)
     return false;
 }
 
-/* What the unit waits for, and how much of it is done. */
+/* Lists the dependencies of a unit, and counts those that are done. */
 static int prerequisites_of(const struct toy_unit *unit, char done[SLOTS][QUEUE_UNIT_SIZE],
                             int *done_count)
 {
@@ -166,7 +169,7 @@ struct worker {
     int number;
     uint64_t draws;
     struct work_queue *queue;
-    struct redis_connection *stranger; /* adds entries behind the queue's back */
+    struct redis_connection *stranger; /* adds entries without the queue's knowledge */
     char stream[64];
 };
 
@@ -209,7 +212,7 @@ static void tell(struct work_queue *queue, const struct toy_unit *unit)
                                 NULL) == ERROR_NONE);
 }
 
-/* The record is published whole, once. */
+/* Publishes the record, once. */
 static void make(const struct toy_unit *unit)
 {
     unsigned char none = 0;
@@ -302,7 +305,8 @@ static void fill(struct work_queue *queue)
     must(work_queue_rebuild_end(queue, NULL) == ERROR_NONE);
 }
 
-/* What queue_watch does when nothing moves; here nothing may be lost, so each such unit breaks a promise. */
+/* Does what queue_watch does when nothing makes progress. Nothing may be lost here, so each such
+ * unit breaks a promise. */
 static void rescue(struct work_queue *queue)
 {
     const int64_t before = work_queue_restored_count(queue);

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Breaks what can break and compares what comes out with an undisturbed run: one line for each promise.
+# Causes faults and compares the results with an undisturbed run: one line for each promise.
 #
-#   tests/faults/run.sh --quick [EXPERIMENT...]   minutes; what CI runs, an experiment a ctest
-#   tests/faults/run.sh --full [EXPERIMENT...]    all of it; stopped, it goes on where it was
+#   tests/faults/run.sh --quick [EXPERIMENT...]   minutes; CI runs it, one ctest for each experiment
+#   tests/faults/run.sh --full [EXPERIMENT...]    everything; after a stop it resumes
 #
-# SEED=n repeats what a run did. GRAPHMILL_BIN: the programs (default: build/bin). README.md has the figures.
+# SEED=n repeats a run. GRAPHMILL_BIN is the folder of the programs (default: build/bin). README.md
+# has the figures.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export GRAPHMILL_BIN=${GRAPHMILL_BIN:-$here/../../build/bin} PYTHONDONTWRITEBYTECODE=1

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Runs on a Redis that is not theirs alone: two copies of one half-done run at the same time, keys that vanish, a server
-# that starts to throw keys away. Weights and outputs are those of an undisturbed run, and nothing hangs.
+# Runs on a Redis that others use too: two copies of one unfinished run at the same time, keys that
+# vanish, a server that begins to evict keys. Weights and outputs equal those of an undisturbed run,
+# and nothing hangs.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { echo "skipped: no redis-server"; exit 77; }
+command -v redis-server >/dev/null && command -v redis-cli >/dev/null ||
+    { echo "skipped: no redis-server"; exit 77; }
 pipeline=$source_folder/pipelines/quickstart.yaml
 settings=(--set ingest.nodes=800 --set epochs=24 --set sample.batch_size=60)
 socket=$work/r.sock
@@ -12,12 +14,15 @@ until redis-cli -s "$socket" ping >/dev/null 2>&1; do sleep 0.05; done
 redis() { redis-cli -s "$socket" --raw "$@"; }
 
 answer_of() { # what a run ends in: weights and outputs
-    "$bin/graphmill" run "$pipeline" "${settings[@]}" --directory "$work/$1" --quiet --json >"$work/$1.json" 2>/dev/null ||
+    "$bin/graphmill" run "$pipeline" "${settings[@]}" --directory "$work/$1" \
+        --quiet --json >"$work/$1.json" 2>/dev/null ||
         fail "$1 is not finished"
-    echo "$(json weights_hash <"$work/$1.json") $(sha256sum <"$work/$1/outputs/embeddings.npy" | cut -c1-16)"
+    echo "$(json weights_hash <"$work/$1.json") $(sha256sum <"$work/$1/outputs/embeddings.npy" |
+        cut -c1-16)"
 }
 start_run() { # NAME: in the background, on the shared server
-    timeout 240 "$bin/graphmill" run "$pipeline" "${settings[@]}" --directory "$work/$1" --quiet --lease 1000 \
+    timeout 240 "$bin/graphmill" run "$pipeline" "${settings[@]}" --directory "$work/$1" \
+        --quiet --lease 1000 \
         --redis "unix:$socket" >"$work/$1.out" 2>"$work/$1.err" &
     last=$!
     started+=($last)
@@ -38,8 +43,8 @@ end_run() { # NAME PID
 
 peace=$(answer_of peace)
 
-# Two copies of a run that was stopped, at once: same identity, same run, one server.
-# Where nobody gave the processors to others it may be over before the signal comes: then it is begun again.
+# Two copies of a stopped run at once: same identity, same run, one server. If the machine is fast,
+# the run may end before the signal arrives; then it is started again.
 for attempt in 1 2 3 4 5; do
     rm -rf "$work/first"
     start_run first
@@ -57,7 +62,7 @@ b=$last
 end_run first "$a"
 end_run second "$b"
 
-# What is lost in the middle of a run comes back, in seconds.
+# Keys that are lost in the middle of a run come back within seconds.
 number=0
 for loss in "del KEYqueue:train-step KEYqueue:sample" "del KEYqueued" "flushall" \
     "config set maxmemory 2500000 maxmemory-policy allkeys-random"; do
@@ -76,7 +81,8 @@ for loss in "del KEYqueue:train-step KEYqueue:sample" "del KEYqueued" "flushall"
     [ $(($(date +%s) - before)) -lt 120 ] || fail "'$loss' took $(($(date +%s) - before)) s"
 done
 
-# A server that throws keys away is refused when a run starts.
+# A server that evicts keys is refused at the start of a run.
 rm -rf "$work/refused"
-expect 78 'expected maxmemory-policy noeviction, found allkeys-random' "$bin/graphmill" run "$pipeline" "${settings[@]}" \
+expect 78 'expected maxmemory-policy noeviction, found allkeys-random' "$bin/graphmill" run \
+    "$pipeline" "${settings[@]}" \
     --directory "$work/refused" --quiet --redis "unix:$socket"

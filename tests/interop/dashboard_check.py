@@ -1,7 +1,8 @@
-"""Is the dashboard one by Grafana's own schema? Started by run.sh --dashboard.
+"""Checks the dashboard by Grafana's own schema. Started by run.sh --dashboard.
 
-Reads it with the classes that Grafana generates from its schema, writes it again, and looks that nothing is lost: what the schema
-does not have, or has otherwise, is.
+It reads the dashboard with the classes that Grafana generates from its schema, writes it again, and
+checks that nothing is lost: anything that the schema does not have, or has in another form, is
+lost.
 """
 import json
 import sys
@@ -12,7 +13,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 
 def lost(before, after, path=""):
-    """Where the second has not what the first has."""
+    """Returns where the second lacks something of the first."""
     if isinstance(before, dict) and isinstance(after, dict):
         return [place for key, value in before.items()
                 for place in (lost(value, after[key], f"{path}.{key}") if key in after else [f"{path}.{key}"])]

@@ -1,6 +1,7 @@
-"""Logits of an exported model in DGL: dgl_logits.py MODEL.safetensors GRAPH.npz OUT.npy, in DGL's own environment.
+"""Computes logits of an exported model in DGL: dgl_logits.py MODEL.safetensors GRAPH.npz OUT.npy,
+in DGL's own environment.
 
-GRAPH.npz has edge_index [2, edges], x [nodes, dim] and, of a weighted graph, weights [edges].
+GRAPH.npz has edge_index [2, edges], x [nodes, dim] and, for a weighted graph, weights [edges].
 """
 import sys
 
@@ -18,7 +19,8 @@ def with_loops(graph):
 
 
 def weighted_with_loops(graph):
-    """What `graphmill export --flavor dgl` tells of GCN: GraphConv adds no loops and goes by out-degrees."""
+    """Applies what `graphmill export --flavor dgl` says about GCN: GraphConv adds no self loops
+    and uses out-degrees."""
     graph = with_loops(graph)
     u, v = graph.edges()
     degree = graph.in_degrees().float()
@@ -29,7 +31,8 @@ def gin_layer(inputs, outputs, train_eps=False):
     return GINConv(Sequential(Linear(inputs, outputs), ReLU(), Linear(outputs, outputs)), "sum", learn_eps=train_eps)
 
 
-# A layer, and the graph with what else a layer is called with. Layers 0, 1, ... with ReLU between.
+# A layer, and the graph with the other arguments of a layer. Layers 0, 1, ... have ReLU between
+# them.
 STACKS = {
     "sage": (lambda i, o: SAGEConv(i, o, "mean"), lambda graph: (graph, {})),
     "gcn": (lambda i, o: GraphConv(i, o, norm="none"), weighted_with_loops),
@@ -38,7 +41,7 @@ STACKS = {
 
 
 def load(layers, tensors):
-    """Under the names that the file has: layers.<k>."""
+    """Loads tensors with the names in the file: layers.<k>."""
     model = torch.nn.Module()
     model.layers = torch.nn.ModuleDict({str(k): layer for k, layer in layers.items()})
     model.load_state_dict(tensors, strict=True)

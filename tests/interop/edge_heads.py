@@ -1,4 +1,5 @@
-"""Models of pairs of nodes in PyG: scores of given links, classes and numbers of given edges; see README.md and run.sh."""
+"""Models of pairs of nodes in PyG: scores of given links, classes and numbers of given edges;
+see README.md and run.sh."""
 import argparse
 import csv
 import os
@@ -17,7 +18,7 @@ NODES, EDGES, HELD_OUT, COLUMNS, CLASSES = 150, 1500, 120, 12, 4
 
 
 class Hidden(torch.nn.Module):
-    """Two linear layers over what is made of both rows."""
+    """Two linear layers on a combination of both rows."""
 
     def __init__(self, inputs, hidden, outputs):
         super().__init__()
@@ -46,7 +47,7 @@ class Concat(Hidden):
 
 
 class DistMult(torch.nn.Module):
-    """PyG's DistMult, a row of it for each output."""
+    """PyG's DistMult, with a row for each output."""
 
     def __init__(self, dim, outputs):
         super().__init__()
@@ -66,7 +67,7 @@ class Dot(torch.nn.Module):
         return (source * target).sum(1, keepdim=True)
 
 
-# texts["decoder"] -> the module, of rows so wide and scores of a pair
+# texts["decoder"] -> the module, for rows of a width and a number of scores for each pair
 DECODERS = {
     "dot": lambda dim, outputs: Dot(),
     "cosine": lambda dim, outputs: Cosine(),
@@ -79,7 +80,8 @@ OF_ONE_SCORE = ("dot", "cosine")  # not for classes
 
 
 def write_graph(folder, links):
-    """Files of a graph and of its held-out edges; of links these are no edges of the graph. Returns the edges that messages travel over."""
+    """Writes files of a graph and of its held-out edges; held-out links are no edges of the
+    graph. Returns the edges that messages pass over."""
     draw = np.random.default_rng(5)
     ends = np.unique(draw.integers(0, NODES, (EDGES, 2)), axis=0)
     ends = draw.permutation(ends[ends[:, 0] != ends[:, 1]])
@@ -111,7 +113,7 @@ def settings(task, decoder, folder):
 
 
 def load(path):
-    """The model and its decoder, strictly."""
+    """Loads the model and its decoder, strictly."""
     with safe_open(path, "pt") as file:
         texts = file.metadata()
     model = models.build(texts)
@@ -127,7 +129,8 @@ def compare(report, task, decoder, edges, run):
     with open(os.path.join(outputs, "predictions.csv")) as file:
         lines = [line for line in csv.DictReader(file) if line["split"] in ("valid", "test")]
     x = torch.from_numpy(np.load(os.path.join(run, "features.npy")))
-    place = (x[:, 0] * NODES).round().long().argsort()  # of a node: arrays are in the order of the input, and the first column has its id
+    # of a node: arrays are in the order of the input, and the first column has its id
+    place = (x[:, 0] * NODES).round().long().argsort()
     source, target = (place[torch.tensor([int(line[end]) for line in lines])] for end in ("source", "target"))
     with torch.no_grad():
         rows = model(x, place[edges])

@@ -1,14 +1,16 @@
 """Test accuracy of PyG's GIN on a folder of many graphs, for the row of tests/bench/accuracy.
 
-  graph_accuracy.py FOLDER [--seeds 10] [--first-seed 0] [--epochs 30] [--hidden 32] [--layers 3] [--batch 64] [--rate 0.005]
-                    [--norm batch] [--inner same] [--beside RUN]
+  graph_accuracy.py FOLDER [--seeds 10] [--first-seed 0] [--epochs 30] [--hidden 32] [--layers 3]
+                    [--batch 64] [--rate 0.005] [--norm batch] [--inner same] [--beside RUN]
 
-FOLDER is one that tests/support/make_graphs.py makes, and the settings are those of pipelines/shapes.yaml: GIN with batch norm, the sum of
-the nodes' rows and a matrix behind it, mini-batches of graphs in another order each epoch, Adam; the epoch of the best validation
-accuracy. Mean and deviation over the seeds are printed.
+FOLDER is made by tests/support/make_graphs.py, and the settings are those of pipelines/shapes.yaml:
+GIN with batch norm, the sum of the nodes' rows and a matrix after it, mini-batches of graphs in
+another order each epoch, Adam; the epoch of the best validation accuracy. Prints mean and deviation
+over the seeds.
 
-`--beside RUN` asks instead whether both learn the same: RUN has all training graphs in one mini-batch (`sample.batch_size=100000`), no
-dropout and `checkpoint.keep=0`; PyG begins with its first weights, and the loss of each of the first epochs has to be that of the run.
+`--beside RUN` checks instead that both learn the same: RUN has all training graphs in one
+mini-batch (`sample.batch_size=100000`), no dropout and `checkpoint.keep=0`; PyG begins with its
+first weights, and the loss of each of the first epochs must be that of the run.
 """
 import argparse
 import json
@@ -29,7 +31,7 @@ BESIDE_LIMIT, BESIDE_EPOCHS = 1e-3, 10  # with a batch norm rounding grows fast 
 
 
 class Graphs:
-    """A folder, cut into graphs."""
+    """A folder, divided into graphs."""
 
     def __init__(self, folder):
         def integers(name):
@@ -45,12 +47,13 @@ class Graphs:
         self.number = numpy.zeros(len(owner), dtype=numpy.int64)
 
     def cut(self, columns, owner):
-        """The columns of each graph."""
+        """Divides the columns by graph."""
         ends = numpy.cumsum(numpy.bincount(owner, minlength=len(self.label)))
         return numpy.split(columns[:, numpy.argsort(owner, kind="stable")], ends[:-1], axis=1)
 
     def batch(self, graphs):
-        """Features, edges, the graph of each node and labels of these graphs, one behind the other."""
+        """Returns features, edges, the graph of each node and labels of these graphs, one after
+        another."""
         nodes = numpy.concatenate([self.nodes[g][0] for g in graphs])
         self.number[nodes] = numpy.arange(len(nodes))
         edges = self.number[numpy.concatenate([self.edges[g] for g in graphs], 1)]
@@ -59,7 +62,7 @@ class Graphs:
 
 
 def texts_of(graphs, options):
-    """What model.safetensors would say of such a model."""
+    """Returns the metadata that model.safetensors of such a model would have."""
     return {"kind": "gin", "model": "GIN", "in_channels": graphs.x.shape[1], "hidden_channels": options.hidden,
             "num_layers": options.layers, "out_channels": options.hidden, "norm": options.norm, "activation": "relu",
             "inner": options.inner, "jumping_knowledge": "none", "readout": "sum", "graph_outputs": int(graphs.label.max()) + 1}
@@ -98,7 +101,8 @@ def train(graphs, options, seed):
 
 
 def beside(graphs, options):
-    """From the first weights of a run: does the loss of each epoch stay that of the run?"""
+    """Checks, from the first weights of a run, that the loss of each epoch stays that of the
+    run."""
     with open(os.path.join(options.beside, "metrics.jsonl")) as file:
         ours = [row["loss"] for row in map(json.loads, file) if "round" in row][:BESIDE_EPOCHS]
     with safe_open(os.path.join(options.beside, "outputs", "model.safetensors"), "pt") as file:

@@ -1,6 +1,7 @@
-"""Models of graphs: the loss, the gradient and the logits of PyG with its global pooling, on what graphmill trained and exported.
+"""Models of graphs: compares loss, gradient and logits of PyG with its global pooling on
+graphmill's exported models.
 
-    GRAPHMILL_BIN=... python tests/interop/graphs.py      (run.sh does so, in an environment that has PyG)
+    GRAPHMILL_BIN=... python tests/interop/graphs.py    (run.sh does so, with PyG)
 """
 import os
 import subprocess
@@ -18,7 +19,7 @@ import interop
 import models
 
 POOLS = {"sum": global_add_pool, "mean": global_mean_pool, "max": global_max_pool}
-# name: settings; in single precision a mean over few graphs is as near as the layers are
+# name: settings; in single precision a mean over few graphs is as close as the layers are
 RUNS = {
     "gin, sum": {"train-step.model": "gin", "train-step.readout": "sum"},
     "gin, batch norm, mean": {"train-step.model": "gin", "train-step.norm": "batch", "train-step.readout": "mean"},
@@ -30,7 +31,7 @@ RUNS = {
 
 
 class Pooled(torch.nn.Module):
-    """A model of nodes, a global pooling behind it and a matrix."""
+    """A model of nodes, a global pooling after it, and a matrix."""
 
     def __init__(self, texts, body=None):
         super().__init__()

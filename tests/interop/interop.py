@@ -1,4 +1,5 @@
-"""Compares graphmill with PyG and DGL, a row of MODELS and of GRAPHS at a time; see README.md and run.sh."""
+"""Compares graphmill with PyG and DGL, a row of MODELS and of GRAPHS at a time; see README.md
+and run.sh."""
 import argparse
 import gzip
 import json
@@ -15,21 +16,27 @@ from safetensors.torch import load_file
 
 import models
 
-# Sums of 13,000 floats in another order differ by more where logits are in the tens, so graph `arxiv` learns slowly.
-LIMIT = 1e-4  # between two floats that should be the same; where all of them are small, of the largest one
+# Sums of 13,000 floats in another order differ by more if logits are in the tens, so graph `arxiv`
+# learns slowly.
+# relative difference of two floats that should be equal; if all of them are small, relative to the
+# largest
+LIMIT = 1e-4
 
-# What PyG holds for each edge of `arxiv` fits into 3 GB.
+# PyG's data for each edge of `arxiv` fit into 3 GB.
 SMALL = {"train-step.heads": 1, "train-step.hidden": 16}
 
 
 class Model(NamedTuple):
-    """A row for each kind of layer, and each option that changes what it computes."""
+    """A row for each kind of layer, and for each option that changes its computation."""
 
     settings: dict
-    dgl: str = ""  # the graphs on which DGL gives the same: "any", "undirected"; "": it has no such layer
-    all_neighbors: bool = False  # sums of sampled neighbours are scaled to all of them, which PyG's are not
-    on_arxiv: dict = {}  # settings there, on top
-    weights: tuple = ()  # the libraries whose layer takes edge weights as ours does: "PyG", "DGL"; none: it has none
+    # the graphs on which DGL gives the same: "any", "undirected"; "": it has no such layer
+    dgl: str = ""
+    # sums of sampled neighbours are scaled to all of them, which PyG's are not
+    all_neighbors: bool = False
+    on_arxiv: dict = {}  # additional settings there
+    # the libraries whose layer uses edge weights as ours does: "PyG", "DGL"; empty: none does
+    weights: tuple = ()
 
 
 MODELS = {
@@ -63,7 +70,8 @@ ODD_NODES = 600
 
 
 def read_folder_edges(folder):
-    """Edges [2, edges] of a dataset in the form `folder`, each way once, as ingest makes them of an undirected graph."""
+    """Returns edges [2, edges] of a dataset in the form `folder`, each in both directions, as
+    ingest makes them of an undirected graph."""
     path = os.path.join(folder, "edges.csv")
     opened = open(path) if os.path.exists(path) else gzip.open(path + ".gz", "rt")
     with opened as file:
@@ -72,10 +80,11 @@ def read_folder_edges(folder):
 
 
 def write_odd_graph(folder):
-    """A directed graph with weights, loops, nodes without a neighbour, and nodes that nobody hears."""
+    """Writes a directed graph with weights, self loops, nodes without in-edges, and nodes
+    without out-edges."""
     draw = np.random.default_rng(7)
     ends = draw.integers(0, ODD_NODES - 40, (4000, 2))  # the last 40 nodes have no edge
-    ends[:2000, 0] //= 50  # a few hear from, or speak to, many
+    ends[:2000, 0] //= 50  # a few nodes have very many edges
     ends[200:260, 1] = ends[200:260, 0]
     ends = np.unique(ends, axis=0)
     weight = draw.uniform(0.1, 2.0, len(ends)).astype(np.float32)
@@ -94,7 +103,8 @@ def write_odd_graph(folder):
     return ends.T, weight
 
 
-# A row for each graph: settings, its edges [2, edges], and their weights, or None where they do not count.
+# A row for each graph: settings, its edges [2, edges], and their weights, or None if they do not
+# count.
 def cora(work):
     folder = os.path.join(os.environ["GRAPHMILL_DATASETS"], "cora")
     return {"ingest.path": folder, "ingest.normalise_rows": "true", "partition.parts": 2, "sample.fanouts": "10,5",
@@ -133,7 +143,7 @@ def graphmill(*arguments):
 
 
 class Report:
-    """One line a comparison; `failed` counts those over the limit."""
+    """Prints one line for each comparison; `failed` counts those over the limit."""
 
     def __init__(self):
         self.failed = 0
@@ -149,10 +159,10 @@ class Report:
 
 
 def compare_step(report, name, own, run, work):
-    """The loss and the gradient of one stored mini-batch."""
+    """Compares the loss and the gradient of one stored mini-batch."""
     path = os.path.join(work, "step.safetensors")
     graphmill("export", run, "--what", "step", "--round", "2", "--output", path)
-    # In double precision, so that what differs is our rounding alone.
+    # It uses double precision, so that only our rounding differs.
     batch = {key: value.double() if value.is_floating_point() else value for key, value in load_file(path).items()}
     with safe_open(path, "pt") as file:
         loss = float(file.metadata()["loss"])
@@ -165,19 +175,21 @@ def compare_step(report, name, own, run, work):
     report.compare(f"{name} loss", loss, theirs.item())
     gradients = {key: parameter.grad for key, parameter in model.named_parameters()}
     worst = max(gradients, key=lambda key: (gradients[key] - batch["gradient." + key]).abs().max().item())
-    # In front of a batch norm a bias has none, but for rounding: what is small is small beside the whole gradient.
+    # The gradient of a bias before a batch norm is 0 except for rounding, so it is compared with
+    # the whole gradient.
     largest = max(gradient.abs().max().item() for gradient in gradients.values())
     report.compare(f"{name} gradient ({worst})", batch["gradient." + worst], gradients[worst], largest)
 
 
 def compare_logits(report, name, own, run, edges, weights, work, dgl_python):
-    """The logits of every node, all neighbours."""
+    """Compares the logits of every node, with all neighbours."""
     path = {what: os.path.join(work, what) for what in ("logits.npy", "features.npy", "model", "graph.npz", "theirs.npy")}
     graphmill("export", run, "--what", "logits", "--output", path["logits.npy"])
     graphmill("export", run, "--what", "features", "--output", path["features.npy"])
     graphmill("export", run, "--output", path["model"])
     ours, x = np.load(path["logits.npy"]), np.load(path["features.npy"])
-    is_sum = own.all_neighbors  # of thousands of neighbours on `arxiv`: then 1e-4 is of the largest logit
+    # sums of thousands of neighbours on `arxiv`: 1e-4 is then relative to the largest logit
+    is_sum = own.all_neighbors
     if weights is None or "PyG" in own.weights:
         compare_pyg(report, f"{name} logits PyG", own, path["model"], ours, x, edges, weights, is_sum)
     if dgl_python:
@@ -203,7 +215,7 @@ def try_model(report, graph, name, settings, edges, weights, work, dgl_python):
     own = MODELS[name]
     if weights is not None and not own.weights:
         return
-    # Dropout draws otherwise in each library.
+    # Each library draws dropout in another way.
     wanted = {"train-step.hidden": 16, "train-step.dropout": 0, "checkpoint.keep": 0, **settings, **own.settings,
               **(own.on_arxiv if graph == "arxiv" else {})}
     if own.all_neighbors and graph != "arxiv":

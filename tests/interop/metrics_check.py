@@ -1,7 +1,8 @@
-"""Are the numbers of metrics.json those of scikit-learn? Started by run.sh --metrics.
+"""Compares the numbers of metrics.json with scikit-learn. Started by run.sh --metrics.
 
-Trains a run of each task on a small graph that is made here (classes of which one is in no split, two classes, several labels of which one
-is there once, numbers of nodes), and measures the logits that export writes again.
+It trains a run of each task on a small generated graph (classes of which one is in no split, two
+classes, several labels of which one occurs once, numbers of nodes), and computes the metrics from
+the logits that export writes.
 """
 import json
 import os
@@ -17,7 +18,8 @@ NODES, MOST_OFF = 300, 1e-6  # logits are float32
 
 
 def make(folder, labels):
-    """Features and edges say nothing of the labels, so that predictions are right and wrong."""
+    """Makes features and edges that are independent of the labels, so that predictions are both
+    right and wrong."""
     random = np.random.default_rng(1)
     folder.mkdir()
     (folder / "meta.json").write_text(json.dumps({"num_nodes": NODES, "directed": False}))
@@ -108,7 +110,7 @@ def main():
         classes(work, "classes", some)
         classes(work, "two_classes", (some > 0).astype(int))
         bits = (random.random((NODES, 5)) < [0.5, 0.3, 0.2, 0.05, 0.0]).astype(int)
-        bits[0, 4] = 1  # in one split alone
+        bits[0, 4] = 1  # in one split only
         several_labels(work, "several_labels", bits)
         numbers(work, "numbers", random.normal(size=(NODES, 2)) * [1, 30])
 

@@ -1,10 +1,11 @@
-"""A graphmill model as one of PyG: from the texts of model.safetensors, and on a mini-batch of graphmill's."""
+"""Makes a PyG model of a graphmill model, from the metadata of model.safetensors, and applies it
+to graphmill's mini-batches."""
 import torch
 from torch_geometric.nn import APPNP, GAT, GCN, GIN, MLP, GraphConv, GraphSAGE, LEConv, SGConv
 
 
 class Plain(MLP):
-    """PyG's MLP, which does not look at the edges."""
+    """PyG's MLP, which ignores the edges."""
 
     def forward(self, x, edge_index):
         return super().forward(x)
@@ -22,7 +23,7 @@ class Propagated(MLP):
 
 
 class Stack(torch.nn.Module):
-    """Layers of one kind as BasicGNN would stack them."""
+    """Layers of one kind, stacked as in BasicGNN."""
 
     def __init__(self, layer, widths, **more):
         super().__init__()
@@ -50,7 +51,7 @@ NORMS = {"none": {}, "batch": {"norm": "batch_norm"}, "layer": {"norm": "layer_n
 
 
 def options(texts):
-    """What a BasicGNN is given beside its sizes."""
+    """Returns the arguments of a BasicGNN besides its sizes."""
     named = {"act": texts["activation"], "jk": texts["jumping_knowledge"]}
     more = {name: None if text == "none" else text for name, text in named.items()} | NORMS[texts["norm"]]
     if "heads" in texts:
@@ -65,7 +66,8 @@ def options(texts):
 
 
 def build_gin(texts):
-    """PyG's GIN. With `inner: relu`, and in files of before that option, ReLU alone stands between the matrices of a layer."""
+    """Builds PyG's GIN. With `inner: relu`, and in files from before that option, only ReLU is
+    between the matrices of a layer."""
     model = GIN(*sizes(texts), **options(texts))
     for conv in model.convs if texts.get("inner", "relu") == "relu" else ():
         conv.nn.norms[0], conv.nn.act = torch.nn.Identity(), torch.nn.ReLU()
@@ -92,7 +94,7 @@ def stack_of(layer):
     return build_stack
 
 
-# texts["kind"] -> the model, from the texts. given: the edge weights are all that counts.
+# texts["kind"] -> the model, from the metadata. given: only the edge weights count.
 KINDS = {
     "sage": lambda texts: GraphSAGE(*sizes(texts), **options(texts)),
     "gcn": lambda texts, given=False: GCN(*sizes(texts), normalize=not given, add_self_loops=not given, **options(texts)),
@@ -109,16 +111,18 @@ NORMALISED = ("gcn", "sgc", "appnp")
 
 
 def build(texts, **more):
-    """The model that model.safetensors with these texts is loaded into."""
+    """Builds the model that can load model.safetensors with this metadata."""
     return KINDS[texts["kind"]](texts, **more)
 
 
 def layers_of_batch(model, x, edge_index, hop_end):
-    """What a BasicGNN computes, each layer only for the nodes that the layers above it want: those a batch norm is over."""
+    """Computes a BasicGNN, each layer only for the nodes that the layers above it read; a batch
+    norm covers those."""
     for layer, conv in enumerate(model.convs):
         count = int(hop_end[model.num_layers - 1 - layer])
         into = edge_index[:, edge_index[1] < count]
-        x = conv((x, x[:count]), into, size=(len(x), count))  # so that a norm inside the layer is over those, too
+        # so that a norm inside the layer covers those, too
+        x = conv((x, x[:count]), into, size=(len(x), count))
         edge_index = edge_index[:, (edge_index < count).all(0)]
         if layer + 1 < model.num_layers:
             x = model.act(model.norms[layer](x))
@@ -126,10 +130,12 @@ def layers_of_batch(model, x, edge_index, hop_end):
 
 
 def build_for_batch(texts, batch):
-    """The model, and a function of its logits, on a mini-batch as `graphmill export --what step` gives it.
+    """Returns the model, and a function of its logits, on a mini-batch as `graphmill export --what
+    step` writes it.
 
-    In a mini-batch PyG's GCN would divide by degrees of the mini-batch. graphmill divides by those of the whole graph, and
-    a node of which only some neighbours were drawn counts each of them for as many as it stands for.
+    In a mini-batch PyG's GCN would divide by the degrees in the mini-batch. graphmill divides by
+    those in the whole graph, and a node with only some sampled neighbours counts each of them for
+    as many as it represents.
     """
     edge_index = batch["mini_batch.edge_index"]
     value = batch.get("mini_batch.weight")
@@ -158,7 +164,7 @@ def build_for_batch(texts, batch):
 
 
 def loss_of(logits, labels, regression=False):
-    """The mean loss over the seeds that have a label."""
+    """Returns the mean loss over the seeds that have a label."""
     if labels.dtype == torch.int64:
         return torch.nn.functional.cross_entropy(logits, labels, ignore_index=-1)
     known = ~labels[:, 0].isnan()

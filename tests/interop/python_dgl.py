@@ -1,4 +1,5 @@
-"""Graphs of DGL by pipelines/python/graphmill.py: what save() writes is what the graph says. run.sh --python runs it."""
+"""Saves graphs of DGL with pipelines/python/graphmill.py and checks the written files. run.sh
+--python runs it."""
 import sys
 import tempfile
 from pathlib import Path

@@ -1,8 +1,10 @@
-"""A notebook's steps with pipelines/python/graphmill.py: a PyG Data is saved, trained here, read back, and trained on in PyG.
+"""The steps of a notebook with pipelines/python/graphmill.py: a PyG Data is saved, trained, read
+back, and trained on in PyG.
 
     python python_example.py FOLDER            FOLDER: cora of the datasets; run.sh --python runs it
 
-Checks that the PyG model gives the predictions and the test accuracy of the run, and that training goes on from there.
+It checks that the PyG model gives the predictions and the test accuracy of the run, and that
+training can continue from there.
 """
 import json
 import sys
@@ -18,7 +20,7 @@ import graphmill
 
 
 def cora(folder):
-    """The graph as PyG's Planetoid has it."""
+    """Returns the graph as in PyG's Planetoid."""
     folder = Path(folder)
     nodes = json.loads((folder / "meta.json").read_text())["num_nodes"]
     edges = torch.from_numpy(np.loadtxt(folder / "edges.csv", delimiter=",", skiprows=1, dtype=np.int64)[:, :2].T.copy())
@@ -50,7 +52,7 @@ def main():
             print(f"{kind}: {same:.4f} of the predictions are the same, test accuracy {told:.4f} here and {accuracy:.4f} in PyG")
             assert same > 0.999 and abs(accuracy - told) < 0.002
 
-            # Going on in PyG, from where graphmill stopped.
+            # Continues in PyG from the end of graphmill's training.
             optimizer, loss = torch.optim.Adam(model.parameters(), lr=0.001), torch.nn.CrossEntropyLoss()
             before = loss(logits[data.train_mask], data.y[data.train_mask]).item()
             for _ in range(20):

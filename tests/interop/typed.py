@@ -1,4 +1,5 @@
-"""Does PyG compute what models over relations do: a step that typed_step wrote, and a trained run? See README.md and run.sh."""
+"""Compares models over relations with PyG: a step that typed_step wrote, and a trained run. See
+README.md and run.sh."""
 import argparse
 import json
 import os
@@ -30,11 +31,13 @@ from torch_geometric.nn import (
 )
 from torch_geometric.nn.module_dict import ModuleDict
 
-LIMIT = 1e-4  # between two floats that should be the same; where all of them are small, of the largest one
+# relative difference of two floats that should be equal; if all of them are small, relative to the
+# largest
+LIMIT = 1e-4
 
 
 class Step:
-    """What typed_step wrote, in double precision."""
+    """The files that typed_step wrote, in double precision."""
 
     def __init__(self, path):
         tensors = {k: v.double() if v.is_floating_point() else v for k, v in load_file(path).items()}
@@ -73,7 +76,8 @@ class Step:
 
 
 class Run:
-    """A run of graphmill, as a Step: its model on the whole graph, or on the mini-batch of an exported step."""
+    """A run of graphmill, as a Step: its model on the whole graph, or on the mini-batch of an
+    exported step."""
 
     def __init__(self, model, tensors, edges, x, features):
         with safe_open(model, "pt") as file:
@@ -101,7 +105,8 @@ class Run:
 
 
 class Relational(torch.nn.Module):
-    """R-GCN or R-GAT over the union of all types; with several each has a Linear for its own rows."""
+    """R-GCN or R-GAT over the union of all types; with several types each has a Linear for its
+    own rows."""
 
     def __init__(self, step, dims, out, is_last):
         super().__init__()
@@ -143,7 +148,8 @@ def attention(layer):
 
 
 class BetweenTypes(torch.nn.Module):
-    """GCN's hop where PyG has none: each edge divided by the roots of what both ends have in the relation."""
+    """GCN's hop for bipartite relations, which PyG lacks: each edge is divided by the roots of
+    both ends' degrees in the relation."""
 
     def forward(self, x, edge_index, edge_weight=None):
         source, target = edge_index
@@ -173,7 +179,7 @@ class SGBetweenTypes(BetweenTypes):
 
 
 def divided(own, between):
-    """`own` in a relation from a type to itself."""
+    """`own` for a relation from a type to itself."""
     def make(step, dims, out, is_last):
         return HeteroConv({r: own(dims[r[0]], out) if r[0] == r[2] else between((dims[r[0]], dims[r[2]]), out) for r in step.relations},
                           aggr=step.text["relation_aggr"])
@@ -210,7 +216,7 @@ KINDS = {
 
 
 class Model(torch.nn.Module):
-    """The layers as they are called in graphmill's files."""
+    """The layers with the names in graphmill's files."""
 
     def __init__(self, step):
         super().__init__()
@@ -246,7 +252,8 @@ class Model(torch.nn.Module):
 
 
 def gradients(model):
-    """By name; what is not trained, as the eps of GIN, has zeros."""
+    """Returns gradients by name; zeros for parameters that are not trained, such as the eps of
+    GIN."""
     trained = dict(model.named_parameters())
     return {n: torch.zeros_like(v) if trained.get(n, v).grad is None else trained[n].grad for n, v in model.state_dict().items()}
 
@@ -265,7 +272,7 @@ class Report:
 
 def try_model(report, name, path):
     step = Step(path)
-    if step.text["kind"] == "hgt":  # its modules take no dots in names of types
+    if step.text["kind"] == "hgt":  # its modules allow no dots in names of types
         hashed = {t: t.replace(".", "#") for t in step.types}
         step.types = list(hashed.values())
         step.relations = [(hashed[s], r, hashed[d]) for s, r, d in step.relations]
@@ -303,14 +310,16 @@ RUNS = {
     "rgat": {"train-step.model": "rgat", "train-step.heads": 2},
     "hgt": {"train-step.model": "hgt", "train-step.heads": 2},
 }
-WITHOUT_STEP = {"gcn", "sgc"}  # they divide by degrees in the whole graph, which a mini-batch's edges do not show
+# they divide by degrees in the whole graph, which a mini-batch's edges do not have
+WITHOUT_STEP = {"gcn", "sgc"}
 COUNT = {"author": 150, "paper": 220, "venue": 6}
 FIRST = {"author": 0, "paper": 150, "venue": 370}
 ENDS = {"writes": ("author", "paper", 700), "cites": ("paper", "paper", 900), "in": ("paper", "venue", 220)}
 
 
 def write_graph(folder):
-    """Papers, their authors and venues, with features of a width of their own; the class of a paper is in its features."""
+    """Writes papers, their authors and venues, with features of different widths; the class of a
+    paper is in its features."""
     draw = np.random.default_rng(5)
     os.makedirs(folder)
     label = draw.integers(0, 3, COUNT["paper"])
@@ -363,7 +372,7 @@ def load(path):
 
 
 def try_step(report, name, folder, model_file):
-    """The loss and the gradient of one training step."""
+    """Compares the loss and the gradient of one training step."""
     path = os.path.join(folder, "step.safetensors")
     graphmill("export", folder, "--what", "step", "--round", 2, "--output", path)
     tensors = load(path)
@@ -389,7 +398,8 @@ def try_step(report, name, folder, model_file):
 
 
 def try_run(report, name, work):
-    """A run is trained and exported; its model loads, and has the run's logits of all papers, and a step its gradient."""
+    """Trains and exports a run; its model loads and has the run's logits of all papers, and a
+    step its gradient."""
     graph, folder = os.path.join(work, "graph"), os.path.join(work, f"run-{name}")
     if not os.path.exists(graph):
         write_graph(graph)

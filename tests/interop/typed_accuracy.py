@@ -1,16 +1,21 @@
-"""Test accuracy of PyG's R-GCN and HGT on a folder of a graph with relations, for the rows of tests/bench/accuracy.
+"""Test accuracy of PyG's R-GCN and HGT on a graph with relations, for the rows of
+tests/bench/accuracy.
 
-  typed_accuracy.py FOLDER [--model rgcn] [--seeds 5] [--first-seed 0] [--epochs 100] [--hidden 64] [--heads 8] [--dropout 0.5]
-                    [--rate 0.005] [--decay 1e-3] [--projection linear] [--norm none] [--beside RUN]
+  typed_accuracy.py FOLDER [--model rgcn] [--seeds 5] [--first-seed 0] [--epochs 100]
+                    [--hidden 64] [--heads 8] [--dropout 0.5] [--rate 0.005] [--decay 1e-3]
+                    [--projection linear] [--norm none] [--beside RUN]
 
-All neighbours in each step, with a reverse of each relation; types without features have ln(1 + in-degree), ln(1 + out-degree)
-(`missing_features: degree`), and all columns mean 0 and variance 1 (`standardise: true`). Rows of each type through a matrix, two
-layers with ReLU (R-GCN) and dropout behind them, Adam with weight decay on all tensors; the epoch of the best validation accuracy.
-graphmill's settings for the same are pipelines/acm.yaml, and for HGT pipelines/acm-hgt.yaml (`--model hgt --projection relu
---norm layer`). Mean and deviation over the seeds are printed.
+Each step uses all neighbours, with a reverse of each relation. Types without features have ln(1 +
+in-degree), ln(1 + out-degree) (`missing_features: degree`), and all columns have mean 0 and
+variance 1 (`standardise: true`). The rows of each type pass a matrix, then two layers with ReLU
+(R-GCN) and dropout after them; Adam with weight decay on all tensors; the epoch of the best
+validation accuracy. graphmill's settings for the same are pipelines/acm.yaml, and for HGT
+pipelines/acm-hgt.yaml (`--model hgt --projection relu --norm layer`). Prints mean and deviation
+over the seeds.
 
-`--beside RUN` asks instead whether both learn the same: RUN is one with `train-step.dropout=0` and `checkpoint.keep=0`; PyG begins
-with its first weights, and the loss of each epoch has to be that of the run.
+`--beside RUN` checks instead that both learn the same: RUN has `train-step.dropout=0` and
+`checkpoint.keep=0`; PyG begins with its first weights, and the loss of each epoch must be that of
+the run.
 """
 import argparse
 import copy
@@ -32,7 +37,7 @@ BESIDE_LIMIT = 1e-3  # rounding grows from epoch to epoch
 
 
 class Shape:
-    """What typed.py's layers ask of a step."""
+    """The parts of a step that typed.py's layers use."""
 
     def __init__(self, types, relations, options):
         self.types, self.relations = types, relations
@@ -67,7 +72,8 @@ class Graph:
         self.x = {t: standardised(self.features(folder, t, count)) for t, (_, count) in spans.items()}
 
     def around(self, own):
-        """This graph without what two layers do not read for the target nodes `own`, whose rows are `rows`."""
+        """Returns this graph without what two layers do not read for the target nodes `own`,
+        whose rows are `rows`."""
         read = {t: torch.zeros(len(x), dtype=torch.bool) for t, x in self.x.items()}
         read[self.target][own] = True
         for _ in range(2):
@@ -103,7 +109,7 @@ def standardised(x):
 
 
 class Model(torch.nn.Module):
-    """The layers as they are called in graphmill's files."""
+    """The layers with the names in graphmill's files."""
 
     def __init__(self, graph, options):
         super().__init__()
@@ -122,7 +128,7 @@ class Model(torch.nn.Module):
         self.norms = torch.nn.ModuleList(ModuleDict({t: norm(hidden) for t in graph.types}) for _ in range(2 if ends else 1))
 
     def between(self, x, hop):
-        """What follows a layer that is not the last."""
+        """Returns what follows a layer that is not the last."""
         x = {t: self.norms[hop][t](rows) for t, rows in x.items()}
         if self.lin is None:  # HGT has gelu inside
             x = {t: rows.relu() for t, rows in x.items()}
@@ -173,7 +179,8 @@ def train(part, options, seed):
 
 
 def beside(part, options):
-    """From the first weights of a run without dropout: does the loss of each epoch stay that of the run?"""
+    """Checks, from the first weights of a run without dropout, that the loss of each epoch stays
+    that of the run."""
     with open(os.path.join(options.beside, "metrics.jsonl")) as file:
         ours = [row["loss"] for row in map(json.loads, file) if "round" in row]
     with tempfile.TemporaryDirectory(prefix="graphmill-interop-") as work:

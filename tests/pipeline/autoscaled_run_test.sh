@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
-# graphmill render --form keda: the figure that its ScaledJobs go by, asked of the exporter that it starts, on a real Redis: units of that
-# run that wait, and of no other; none once a stage has failed for good, nor when the run is finished.
+# graphmill render --form keda: queries the metric of its ScaledJobs from the exporter that it
+# starts, with a real Redis. The metric counts the waiting units of that run and of no other; it is
+# 0 once a stage has failed for good, and when the run is finished.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 python3 -c 'import yaml' 2>/dev/null || { echo "skipped: no python3-yaml"; exit 77; }
 cd "$work"
 mkdir -p config scratch queue
 printf secret >queue/password
-redis-server --port 0 --unixsocket "$work/redis.sock" --requirepass secret --dir "$work" --save '' >redis.txt &
+redis-server --port 0 --unixsocket "$work/redis.sock" --requirepass secret --dir "$work" --save '' \
+    >redis.txt &
 started+=($!)
 for _ in $(seq 200); do [ -S redis.sock ] && break || sleep 0.05; done
 sed "s#\.\./tests/#$source_folder/tests/#" "$source_folder/pipelines/karate.yaml" >karate.yaml
-"$bin/graphmill" render karate.yaml --image r/graphmill:1 --store dir:/data/store --form keda --workers 3 --metrics http://prometheus:9090 \
+"$bin/graphmill" render karate.yaml --image r/graphmill:1 --store dir:/data/store --form keda \
+    --workers 3 --metrics http://prometheus:9090 \
     --redis "unix:$work/redis.sock" --set seed=5 >run.yaml 2>stderr.log
-"$bin/graphmill" render karate.yaml --image r/graphmill:1 --store dir:/data/store --form keda --workers 3 --metrics http://prometheus:9090 \
+"$bin/graphmill" render karate.yaml --image r/graphmill:1 --store dir:/data/store --form keda \
+    --workers 3 --metrics http://prometheus:9090 \
     --redis "unix:$work/redis.sock" --set seed=6 >other.yaml 2>stderr.log
 python3 - "$work" <<'PYTHON'
 import sys, yaml
@@ -42,7 +46,8 @@ pod() { # run, stage
     mapfile -t words <"$1-$2.words"
     PATH=$bin:$PATH "${words[@]/\$(POD_NAME)/$1-$2}" >>"$1-$2.log" 2>&1
 }
-# The sum of what a query names, as Prometheus adds it up; nothing where nobody tells: KEDA makes no Job then.
+# Prints the sum of a query, as Prometheus computes it; nothing if there is no value: then KEDA
+# makes no Job.
 ask() { # run
     python3 - "$(cat "$1.address")" "$1.queries" <<'PYTHON'
 import re, sys, urllib.request
@@ -61,7 +66,8 @@ PYTHON
 expect_waiting() { # run, pattern of the three sums, when
     local found=
     for _ in $(seq 100); do
-        found=$(ask "$1") || fail "$1, $3: the exporter does not answer: $(tail -1 "$1.exporter.log")"
+        found=$(ask "$1") || fail "$1, $3: the exporter does not answer: $(tail -1 \
+            "$1.exporter.log")"
         [[ $found =~ ^$2$ ]] && return
         sleep 0.1
     done
@@ -77,7 +83,7 @@ for run in run other; do
     expect_waiting $run 'nothing nothing nothing' 'before it is started'
 done
 
-# Both are started, and their queues filled by a stage that has nothing to do yet.
+# Both runs are started, and their queues are filled by a stage without work so far.
 pod run partition || fail "partition: $(tail -1 run-partition.log)"
 pod other ingest && pod other partition || fail "other: $(tail -1 other-partition.log)"
 declare -A pid_of
@@ -94,7 +100,7 @@ begin run aggregate
 expect_waiting run '[1-9][0-9]* 0 0' 'when its units of sample wait'
 expect_waiting other '(nothing|0) (nothing|0) (nothing|0)' 'when units of another wait'
 
-# A topology is damaged: sample fails for good, and nobody is wanted any more.
+# A topology is damaged: sample fails for good, and no more workers are wanted.
 flip() {
     chmod -R u+w store/partition
     python3 -c 'import sys
@@ -103,11 +109,13 @@ with open(sys.argv[1], "r+b") as file:
 }
 for topology in $(find store/partition -path '*/part/*/topology' -type f); do flip "$topology"; done
 begin run sample
-wait "${pid_of[run-sample]}" && fail "sample read a damaged topology" || [ $? -eq 65 ] || fail "sample: $(tail -1 run-sample.log)"
+wait "${pid_of[run-sample]}" && fail "sample read a damaged topology" || [ $? -eq 65 ] ||
+    fail "sample: $(tail -1 run-sample.log)"
 expect_waiting run '0 0 0' 'when sample has failed for good'
-wait "${pid_of[run-aggregate]}" && fail "aggregate went on" || [ $? -eq 65 ] || fail "aggregate: $(tail -1 run-aggregate.log)"
+wait "${pid_of[run-aggregate]}" && fail "aggregate went on" || [ $? -eq 65 ] ||
+    fail "aggregate: $(tail -1 run-aggregate.log)"
 
-# It is mended: the stage that had failed begins again, and with it the figure.
+# The damage is repaired: the failed stage starts again, and so does the metric.
 for topology in $(find store/partition -path '*/part/*/topology' -type f); do flip "$topology"; done
 begin run sample
 expect_waiting run '[0-9]+ [1-9][0-9]* 0' 'when mini-batches wait for a step'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A graph in which there is nothing to learn: uniform random pairs, each listed both ways, in every format that lists edges. Links are
-# held out in both directions, and the mean test AUC of ten seeds is that of a guess. A model that repeats the training edges would
-# have 0.8 if one direction stayed in training.
+# A graph without anything to learn: uniform random pairs, each listed in both directions, in every
+# format that lists edges. Links are held out in both directions, so the mean test AUC of ten seeds
+# is that of guessing. If one direction stayed in training, a model that repeats the training edges
+# would have 0.8.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 mkdir data
@@ -59,7 +60,8 @@ write("ogb/raw/node-label.csv", "0\n" * NODES)
 write("ogb/split/none/train.csv", "0\n")
 write("ogb/split/none/valid.csv", "1\n")
 write("ogb/split/none/test.csv", "2\n")
-# One relation both ways; and two relations, each of which is the reverse of the other under a name that does not say so.
+# One relation with both directions; and two relations, each the reverse of the other under a name
+# that does not say so.
 for name, kind in (("typed", np.zeros(2 * HALF, int)), ("pair", (source > target).astype(int))):
     write(f"{name}/meta.json", json.dumps({"num_nodes": NODES, "directed": True}))
     write(f"{name}/node-types.csv", f"name,first_id,count\nperson,0,{NODES}\n")
@@ -84,14 +86,18 @@ checkpoint: {metric: roc_auc, every_epochs: 40, keep: 1}
 infer: {weights: last, candidates: 10}
 YAML
 }
-# No held-out edge of NAME has its reverse in training: all EDGES of the input but those listed are trained on.
+# No held-out edge of NAME has its reverse in training: all EDGES of the input but the listed ones
+# are trained on.
 no_reverse() { # NAME EDGES
     local trained held
-    trained=$(sed -n 's/.* links: \([0-9]*\) stored edges to train on.*/\1/p' "$work/$1/logs/ingest.log" | tail -1)
+    trained=$(sed -n 's/.* links: \([0-9]*\) stored edges to train on.*/\1/p' \
+        "$work/$1/logs/ingest.log" | tail -1)
     awk -F, 'NR > 1 {held[$1 "," $2] = 1} END {for (e in held) {split(e, n, ","); if (!((n[2] "," n[1]) in held)) exit 1}}' \
-        "$work/$1/outputs/predictions.csv" || fail "$1: the edge back of a held-out edge is not held out"
+        "$work/$1/outputs/predictions.csv" ||
+        fail "$1: the edge back of a held-out edge is not held out"
     held=$(($(wc -l <"$work/$1/outputs/predictions.csv") - 1))
-    [ $((trained + held)) -eq "$2" ] || fail "$1: $trained edges to train on and $held held out, of $2"
+    [ $((trained + held)) -eq "$2" ] ||
+        fail "$1: $trained edges to train on and $held held out, of $2"
 }
 seeds=${BOTH_WAYS_SEEDS:-10}
 mean_auc() { # NAME EDGES
@@ -104,7 +110,7 @@ mean_auc() { # NAME EDGES
     done
     awk -v s="$sum" -v n="$seeds" 'BEGIN {print s / n}'
 }
-# Layers that read neighbours: what a message brings gives edges away, too.
+# Layers that read neighbours: messages reveal edges, too.
 typed_pipeline() {
     pipeline "$1" "${@:2}, relations: true"
     sed -i 's/fanouts: \[\]/fanouts: [10]/; s/, layers: .*/, model: rgcn}/; s/^epochs: 40/epochs: 20/' "$1.yaml"
@@ -133,12 +139,15 @@ run sides sides.yaml >/dev/null
 no_reverse sides "$(($(wc -l <data/sides/edges.csv) - 1))"
 run one quick.yaml --set ingest.edge_split=leave_one_out >/dev/null
 no_reverse one 4000
-run timed quick.yaml --set ingest.path=data/timed/edges.csv --set ingest.edge_split='time 80/10/10' >/dev/null
+run timed quick.yaml --set ingest.path=data/timed/edges.csv \
+    --set ingest.edge_split='time 80/10/10' >/dev/null
 no_reverse timed 4000
 
-# Who wants the plain directed protocol gets it, and is told what it measures.
+# A user who wants the plain directed protocol gets it, and is told what it measures.
 auc=$(measure "$(run apart csv.yaml --set ingest.hold_out_reverse=never)" test roc_auc)
-awk -v a="$auc" 'BEGIN {exit !(a > 0.6)}' || fail "never: the training edges give nothing away, test AUC $auc"
-grep -qE '[0-9]+ of the [0-9]+ held-out edges join two nodes that a training edge joins, too' "$work/apart/logs/ingest.log" || fail 'never: the log does not count edges back'
+awk -v a="$auc" 'BEGIN {exit !(a > 0.6)}' ||
+    fail "never: the training edges give nothing away, test AUC $auc"
+grep -qE '[0-9]+ of the [0-9]+ held-out edges join two nodes that a training edge joins, too' \
+    "$work/apart/logs/ingest.log" || fail 'never: the log does not count edges back'
 awk -F, 'NR > 1 {held[$1 "," $2] = 1} END {for (e in held) {split(e, n, ","); alone += !((n[2] "," n[1]) in held)} exit !(alone > 300)}' \
     "$work/apart/outputs/predictions.csv" || fail 'never: edges back are held out'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# pipelines/compose.yaml, offline: its Redis is reached from this machine alone, is the one of the Kubernetes manifests, and a
-# server with its arguments runs a pipeline.
+# Tests pipelines/compose.yaml offline: its Redis is reachable from this machine alone, is the one
+# of the Kubernetes manifests, and a server with its arguments runs a pipeline.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 python3 -c 'import yaml' 2>/dev/null || { echo "skipped: no python3-yaml"; exit 77; }

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# A graph that changes, with a store in a bucket of a real SeaweedFS, in a real Redis Cluster, and in both: two updates are trained bit for bit as in
-# a folder, from another machine's cache, replayed, verified, mended, and taken away when no run needs them.
+# A graph that changes, with a store in a bucket of a real SeaweedFS, in a real Redis Cluster, and
+# in both: two updates are trained bit for bit as in a folder, from another machine's cache;
+# replayed, verified, repaired, and removed when no run needs them.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/class_graph.sh"
 . "$GRAPHMILL_SOURCE/tests/support/redis_cluster.sh"
-command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { echo "skipped: no redis-server and redis-cli"; exit 77; }
+command -v redis-server >/dev/null && command -v redis-cli >/dev/null ||
+    { echo "skipped: no redis-server and redis-cli"; exit 77; }
 seaweedfs
 cluster_start
 mkdir "$work/g" && cd "$work/g"
@@ -20,11 +22,14 @@ for v in 1 2; do
     awk -v v=$v 'BEGIN {for (i = 0; i < 4; i++) print "n" 599 - v * 20 - 3 * i}' >u$v/old_nodes
 done
 update() { # FOLDER VERSION [options]
-    "$bin/graphmill" update g.yaml --directory "$work/$1" --quiet --json --add-nodes u"$2"/nodes --features u"$2"/rows --add-edges u"$2"/edges \
-        --remove-edges u"$2"/old_edges --remove-nodes u"$2"/old_nodes "${@:3}" 2>"$work/update.log" || fail "$1: update $2: $(tail -3 "$work/update.log")"
+    "$bin/graphmill" update g.yaml --directory "$work/$1" --quiet --json --add-nodes u"$2"/nodes \
+        --features u"$2"/rows --add-edges u"$2"/edges \
+        --remove-edges u"$2"/old_edges --remove-nodes u"$2"/old_nodes "${@:3}" \
+        2>"$work/update.log" || fail "$1: update $2: $(tail -3 "$work/update.log")"
 }
 hash_of() { # FOLDER [options]
-    run "$1" g.yaml "${@:2}" 2>"$work/run.log" >"$work/answer" || fail "$1: $(tail -3 "$work/run.log")"
+    run "$1" g.yaml "${@:2}" 2>"$work/run.log" >"$work/answer" ||
+        fail "$1: $(tail -3 "$work/run.log")"
     json weights_hash <"$work/answer"
 }
 version_of() { sed 's/,"trained".*//; s/,"run".*//'; }
@@ -35,38 +40,53 @@ for v in 0 1 2; do
     expected[v]=$(hash_of local)
     cp -rL "$work/local/outputs" "$work/local-outputs-$v"
 done
-[ "$(find "$work/local/store/partition" -name delta.record | wc -l)" = 2 ] || fail 'the versions are no deltas'
+[ "$(find "$work/local/store/partition" -name delta.record | wc -l)" = 2 ] ||
+    fail 'the versions are no deltas'
 cluster=$(cluster_uri deltas)
 
 number=0
-for store in "s3://graphmill/deltas?endpoint=$endpoint" "$cluster" "tiered:$(cluster_uri rounds)^s3://graphmill/tiers?endpoint=$endpoint"; do
+for store in "s3://graphmill/deltas?endpoint=$endpoint" "$cluster" \
+    "tiered:$(cluster_uri rounds)^s3://graphmill/tiers?endpoint=$endpoint"; do
     number=$((number + 1))
     folder=away-$number
     for v in 0 1 2; do
         [ $v = 0 ] || update $folder $v --store "$store" | version_of >"$work/version.json"
-        [ $v = 0 ] || cmp "$work/version.json" "$work/local-$v.json" || fail "$store: another version $v"
-        [ "$(hash_of $folder --store "$store")" = "${expected[v]}" ] || fail "$store: version $v: weights $(json weights_hash <"$work/answer"), in a folder ${expected[v]}"
+        [ $v = 0 ] || cmp "$work/version.json" "$work/local-$v.json" ||
+            fail "$store: another version $v"
+        [ "$(hash_of $folder --store "$store")" = "${expected[v]}" ] ||
+            fail "$store: version $v: weights $(json weights_hash \
+            <"$work/answer"), in a folder ${expected[v]}"
         for file in predictions.csv embeddings.npy; do
-            cmp "$work/$folder/outputs/$file" "$work/local-outputs-$v/$file" || fail "$store: version $v: another $file"
+            cmp "$work/$folder/outputs/$file" "$work/local-outputs-$v/$file" ||
+                fail "$store: version $v: another $file"
         done
     done
-    # What is there are deltas, and whoever comes reads them with their base, by the address alone.
-    "$bin/graphmill" verify --store "$store" --json >"$work/verify.json" 2>"$work/stderr" || fail "$store: verify: $(cat "$work/verify.json" "$work/stderr")"
+    # The parts are deltas, and a new process reads them with their base, with only the address
+    # given.
+    "$bin/graphmill" verify --store "$store" --json >"$work/verify.json" 2>"$work/stderr" ||
+        fail "$store: verify: $(cat "$work/verify.json" "$work/stderr")"
     [ "$(json verdict <"$work/verify.json")" = OK ] || fail "$store: $(cat "$work/verify.json")"
     for unit in partition sample train-step infer; do
-        said=$("$bin/graphmill" replay --store "$store" $unit 2>"$work/stderr") || fail "$store: replay $unit: $(tail -1 "$work/stderr")"
+        said=$("$bin/graphmill" replay --store "$store" $unit 2>"$work/stderr") ||
+            fail "$store: replay $unit: $(tail -1 "$work/stderr")"
         [[ $said == MATCH* ]] || fail "$store: replay $unit said '$said'"
     done
     rm -rf "$work/scratch" && mkdir "$work/scratch" # a cache that has nothing yet
-    TMPDIR=$work/scratch hash_of $folder-new --store "$store" --set seed=9 >"$work/other" || fail "$store: another run with an empty cache"
-    [ "$(cat "$work/other")" = "$(hash_of local --set seed=9)" ] || fail "$store: another run with an empty cache: $(cat "$work/other")"
+    TMPDIR=$work/scratch hash_of $folder-new --store "$store" --set seed=9 >"$work/other" ||
+        fail "$store: another run with an empty cache"
+    [ "$(cat "$work/other")" = "$(hash_of local --set seed=9)" ] ||
+        fail "$store: another run with an empty cache: $(cat "$work/other")"
     case $store in
-    redis*) found=$(for port in "${cluster_ports[@]}"; do redis-cli -p "$port" keys '*partition/*/delta!record'; done | grep -c delta) ;;
+    redis*) found=$(for port in "${cluster_ports[@]}"; do redis-cli -p "$port" keys \
+        '*partition/*/delta!record'; done | grep -c delta) ;;
     *) found=2 ;;
     esac
     [ "$found" = 2 ] || fail "$store: $found deltas, expected 2"
-    # The versions that no run stands on go, and what they stand on stays.
-    "$bin/graphmill" gc "$work/$folder" --grace 0 >"$work/gc.txt" 2>&1 || fail "$store: gc: $(tail -3 "$work/gc.txt")"
-    "$bin/graphmill" verify --store "$store" --json >"$work/verify.json" 2>"$work/stderr" || fail "$store: verify after gc: $(cat "$work/verify.json" "$work/stderr")"
-    [ "$(hash_of $folder --store "$store" --set seed=10)" = "$(hash_of local --set seed=10)" ] || fail "$store: after gc another run"
+    # Versions that no run depends on are removed, and what other versions depend on stays.
+    "$bin/graphmill" gc "$work/$folder" --grace 0 >"$work/gc.txt" 2>&1 ||
+        fail "$store: gc: $(tail -3 "$work/gc.txt")"
+    "$bin/graphmill" verify --store "$store" --json >"$work/verify.json" 2>"$work/stderr" ||
+        fail "$store: verify after gc: $(cat "$work/verify.json" "$work/stderr")"
+    [ "$(hash_of $folder --store "$store" --set seed=10)" = "$(hash_of local --set seed=10)" ] ||
+        fail "$store: after gc another run"
 done

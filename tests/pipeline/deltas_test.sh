@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Parts of versions as deltas: a chain of three updates is trained and computed bit for bit as over parts that are written whole; replayed,
-# verified, mended when base or delta is damaged, kept by gc as long as it is needed, killed at any moment; and on a store of two.
+# Parts of versions as deltas: a chain of three updates is trained and computed bit for bit as with
+# complete parts; replayed, verified, repaired when base or delta is damaged, kept by gc as long as
+# needed, killed at any moment; and in a store of two.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/class_graph.sh"
 . "$GRAPHMILL_SOURCE/tests/support/version_deltas.sh"
@@ -34,9 +35,10 @@ for record in permutation splits assignment; do
     mended "the $record of the base" "$record"
 done
 
-# A run alone is read with the base of its partition, and another update goes on from there.
+# A single run is read with the base of its partition, and another update starts from there.
 run_id=$(run deltas g.yaml | json run)
-grep -q "partition=.*$base" <<<"$("$bin/graphmill" verify "$work/deltas" --run "$run_id")" || fail 'verify of a run leaves the base out'
+grep -q "partition=.*$base" <<<"$("$bin/graphmill" verify "$work/deltas" --run "$run_id")" ||
+    fail 'verify of a run leaves the base out'
 printf 'n3\n' >more
 "$bin/graphmill" update g.yaml --directory "$work/deltas" --quiet --remove-nodes more >/dev/null
 run deltas g.yaml >/dev/null
@@ -44,8 +46,10 @@ run deltas g.yaml >/dev/null
 
 kill_partitions 3 0.05 0.1 0.15 0.2 0.3 0.5
 
-# A store of two, of which one may be lost.
+# A store of two, one of which may be lost.
 run two g.yaml --store "tiered:dir:$work/fast^dir:$work/slow" >/dev/null
 for v in 1 2 3; do update two $v --store "tiered:dir:$work/fast^dir:$work/slow"; done
-[ "$(run two g.yaml --store "tiered:dir:$work/fast^dir:$work/slow" | json weights_hash)" = "$hash" ] || fail 'a store of two: other weights'
-[ "$(find "$work/slow/partition" -name delta.record | wc -l)" = 1 ] || fail 'a store of two: no delta'
+[ "$(run two g.yaml --store "tiered:dir:$work/fast^dir:$work/slow" | json weights_hash)" = "$hash" \
+    ] || fail 'a store of two: other weights'
+[ "$(find "$work/slow/partition" -name delta.record | wc -l)" = 1 ] ||
+    fail 'a store of two: no delta'

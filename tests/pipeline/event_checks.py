@@ -1,8 +1,10 @@
-"""Events scored once more, slowly: event_checks.py FOLDER EVENTS FEATURES PERCENTS HISTORY.
+"""Scores events again, slowly: event_checks.py FOLDER EVENTS FEATURES PERCENTS HISTORY.
 
-FOLDER are outputs of a run (sage of two layers, dot decoder, all nodes ranked at both ends, filtered) over EVENTS, lines
-`source,target,weight,time` with a header, whose first PERCENTS (60/15/25) train. With HISTORY all an event is scored from all events
-that are strictly earlier, with training from those that train. Scores, ranks and the figures of EdgeBank are those of the run.
+FOLDER has the outputs of a run (sage with two layers, dot decoder, all nodes ranked at both ends,
+filtered) on EVENTS, lines `source,target,weight,time` with a header, whose first PERCENTS
+(60/15/25) train. With HISTORY all, an event is scored from all strictly earlier events, with
+training from the training events. Scores, ranks and the figures of EdgeBank must be those of the
+run.
 """
 import json
 import sys
@@ -11,7 +13,7 @@ from link_checks import read_step
 
 
 def read_tensors(path):
-    """The rows of each tensor; a vector has rows of one number."""
+    """Returns the rows of each tensor; a vector has rows of one number."""
     tensors, _, shapes = read_step(path)
     width = {name: (shape + [1])[1] for name, shape in shapes.items() if shape}
     return {name: [values[i:i + width[name]] for i in range(0, len(values), width[name])] for name, values in tensors.items()}
@@ -61,7 +63,8 @@ def rank(own, others):
 
 
 def baseline(seen, negatives):
-    """Average precision and ROC AUC where a share of the positives scores 1, the others and all negatives 0."""
+    """Returns average precision and ROC AUC if a share of the positives scores 1, and all other
+    pairs 0."""
     share = sum(seen) / len(seen)
     return share + (1 - share) / (1 + negatives), share + (1 - share) / 2
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Arrays of a run: logits are what the predictions were made of, and a training step has all that it saw and made.
+# Arrays of a run: the predictions follow from the logits, and an exported training step has all of
+# its inputs and outputs.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 answer=$(run karate "$pipeline" --set checkpoint.keep=0 --set partition.parts=3)
@@ -66,7 +67,8 @@ assert any(any(tensor("gradient." + n)) for n in names)
 assert texts["round"] == "3" and int(texts["seeds"]) == len(labels) and float(texts["loss"]) > 0
 PYTHON
 
-expect 78 'the run has rounds 0 to 29' "$bin/graphmill" export "$work/karate" --what step --round 30 --output "$work/none"
+expect 78 'the run has rounds 0 to 29' "$bin/graphmill" export "$work/karate" --what step \
+    --round 30 --output "$work/none"
 expect 64 'expected model, embeddings, logits, features, embedding, step, assignment, report, .*metrics or tensorboard' "$bin/graphmill" export "$work/karate" --what nothing
 run pruned "$pipeline" >/dev/null
 expect 65 'round 3 slot 0: pruned, or not made yet \(checkpoint.keep: 0 keeps every record\)' \

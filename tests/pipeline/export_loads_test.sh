@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# What the mini-batches of a run read of each node: the same as counted from the exported steps by a slow, plain program, of every form of
-# a batch, with the ids of the input; only what is kept is counted, and without anything the setting that keeps is named.
+# The reads of the mini-batches of a run for each node equal those that a slow, simple program
+# counts from the exported steps, for every form of batch, with the ids of the input. Only kept
+# batches count; if none is kept, the message names the setting that keeps them.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
 cat >"$work/count.py" <<'PYTHON'
-# count.py FOLDER ANSWER PARTS TABLE: the table and the answer are what the steps in FOLDER come to, by number of node.
+# count.py FOLDER ANSWER PARTS TABLE: checks table and answer against the steps in FOLDER, by number
+# of node.
 import csv, glob, json, sys
 import numpy as np
 
@@ -17,18 +19,20 @@ def read(path):
               for k, v in head.items() if k != "__metadata__"}
     return head["__metadata__"]["form"], tensor
 
-# The node of each row of a mini-batch.
+# Returns the node of each row of a mini-batch.
 def row_nodes(form, hop_end):
     return np.concatenate([np.arange(n) for n in hop_end[:-1]]) if form == "layered" else np.arange(hop_end[-1])
 
-# Lists of edges (source, target), by position in the batch, that are gone through one after the other; the nodes; which of them are seeds.
+# Returns lists of edges (source, target), by position in the batch, to be processed one after
+# another; the nodes; and which of them are seeds.
 def plain(form, t):
     rows = row_nodes(form, t["mini_batch.hop_end"])
     links = [(int(s), int(rows[r])) for s, r in t["mini_batch.edge_index"].T]
     passes = len(t["mini_batch.hop_end"]) - 1 if form == "subgraph" else 1
     return passes * [links], links, t["mini_batch.node"], range(t["mini_batch.hop_end"][0])
 
-# papers_graph: each relation and then each the other way; an edge counts from the hop on at which its target was known.
+# papers_graph: each relation and then each reverse; an edge counts from the hop at which its target
+# was known.
 def relations(t):
     ends = [("author", "paper"), ("paper", "paper"), ("paper", "venue")]
     ends += [(b, a) for a, b in ends]
@@ -78,35 +82,47 @@ counted() {
     mkdir "$work/$name-steps"
     for ((round = 0; round < rounds; round++)); do
         for ((slot = 0; slot < slots; slot++)); do
-            "$bin/graphmill" export "$work/$name" --what step --round $round --slot $slot --output "$work/$name-steps/$round-$slot.safetensors" >/dev/null
+            "$bin/graphmill" export "$work/$name" --what step --round $round --slot $slot \
+                --output "$work/$name-steps/$round-$slot.safetensors" >/dev/null
         done
     done
-    "$bin/graphmill" export "$work/$name" --what loads --json --output "$work/$name.csv" >"$work/$name.json" 2>"$work/$name.said"
+    "$bin/graphmill" export "$work/$name" --what loads --json --output "$work/$name.csv" \
+        >"$work/$name.json" 2>"$work/$name.said"
     "$bin/graphmill" export "$work/$name" --what assignment --output "$work/$name.parts" >/dev/null
-    grep -q "mini-batches of rounds 0 to $((rounds - 1)): " "$work/$name.said" || fail "$name said $(cat "$work/$name.said")"
-    /usr/bin/python3 "$work/count.py" "$work/$name-steps" "$work/$name.json" "$work/$name.parts" "$work/$name.csv" || fail "$name: see above"
+    grep -q "mini-batches of rounds 0 to $((rounds - 1)): " "$work/$name.said" ||
+        fail "$name said $(cat "$work/$name.said")"
+    /usr/bin/python3 "$work/count.py" "$work/$name-steps" "$work/$name.json" "$work/$name.parts" \
+        "$work/$name.csv" || fail "$name: see above"
 }
 
 ring_graph "$work/ring"
 counted nested "$work/ring/g.yaml" 1
-[ "$(cut -d, -f1 "$work/nested.csv" | tail -n +2)" = "$(cut -d, -f1 "$work/nested/outputs/predictions.csv" | tail -n +2)" ] || fail "other ids"
+[ "$(cut -d, -f1 "$work/nested.csv" | tail -n +2)" = \
+    "$(cut -d, -f1 "$work/nested/outputs/predictions.csv" | tail -n +2)" ] || fail "other ids"
 counted slots "$work/ring/g.yaml" 3 --set sample.batch_size=4 --set sample.batches_per_round=3
 counted layered "$work/ring/g.yaml" 1 --set sample.sampler=ladies
-counted subgraph "$work/ring/g.yaml" 1 --set sample.sampler=graphsaint_node --set sample.batch_size=20
-# What was pruned is not counted; without anything kept the setting is named, and nothing is written.
+counted subgraph "$work/ring/g.yaml" 1 --set sample.sampler=graphsaint_node \
+    --set sample.batch_size=20
+# Pruned batches are not counted; if none is kept, the setting is named, and nothing is written.
 run kept "$work/ring/g.yaml" --set epochs=6 --set checkpoint.keep=2 >/dev/null
-"$bin/graphmill" export "$work/kept" --what loads --json --output "$work/kept.csv" >"$work/kept.json" 2>/dev/null
-[ "$(json first_round <"$work/kept.json")" -gt 0 ] || fail "pruned rounds are counted: $(cat "$work/kept.json")"
+"$bin/graphmill" export "$work/kept" --what loads --json --output "$work/kept.csv" \
+    >"$work/kept.json" 2>/dev/null
+[ "$(json first_round <"$work/kept.json")" -gt 0 ] ||
+    fail "pruned rounds are counted: $(cat "$work/kept.json")"
 run none "$work/ring/g.yaml" --set epochs=6 --set checkpoint.keep=1 >/dev/null
-expect 65 'keeps no mini-batch any more \(checkpoint.keep: 0 keeps every one\)' "$bin/graphmill" export "$work/none" --what loads --output "$work/none.csv"
+expect 65 'keeps no mini-batch any more \(checkpoint.keep: 0 keeps every one\)' "$bin/graphmill" \
+    export "$work/none" --what loads --output "$work/none.csv"
 [ ! -e "$work/none.csv" ] || fail "a table of nothing was written"
 
 # Disjoint: a node may be in a batch several times.
 awk -F, 'BEGIN {print "source target weight time"} {print substr($1, 2), substr($2, 2), 1, NR % 7}' "$work/ring/edges.csv" >"$work/ring/timed"
 sed -i 's/^n//' "$work/ring/labels.csv" "$work/ring/rows.csv"
-sed 's/edges.csv/timed/; s/direction: undirected/direction: as_given/' "$work/ring/g.yaml" >"$work/ring/timed.yaml"
+sed 's/edges.csv/timed/; s/direction: undirected/direction: as_given/' "$work/ring/g.yaml" \
+    >"$work/ring/timed.yaml"
 counted disjoint "$work/ring/timed.yaml" 1 --set sample.sampler=temporal_neighbor
 
 papers_graph "$work/papers" 30
-{ papers_pipeline "$work/papers" 1 2 'missing_features: degree'; printf 'sample: {fanouts: [2, 2], batch_size: 6}\ntrain-step: {model: rgcn, hidden: 4}\n'; } >"$work/papers.yaml"
+{ papers_pipeline "$work/papers" 1 2 'missing_features: degree'; \
+    printf 'sample: {fanouts: [2, 2], batch_size: 6}\ntrain-step: {model: rgcn, hidden: 4}\n'; } \
+    >"$work/papers.yaml"
 counted relations "$work/papers.yaml" 1

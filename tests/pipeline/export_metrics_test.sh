@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A run's metrics as JSONL and as events of TensorBoard: read back, record by record, the same numbers; nothing but them differs
-# from run to run.
+# A run's metrics as JSONL and as events of TensorBoard, read back record by record: the same
+# numbers, and nothing else differs from run to run.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 run one "$source_folder/pipelines/karate.yaml" --set epochs=3 >/dev/null
 "$bin/graphmill" export "$work/one" --what metrics --output "$work/metrics.jsonl" >/dev/null

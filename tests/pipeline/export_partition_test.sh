@@ -1,35 +1,43 @@
 #!/usr/bin/env bash
-# Graph and partition in the forms of DGL's distributed tools and of GraphBolt: read back, the same dataset by the hashes of its
-# records, of a graph of one type with edge columns and string ids, and of one with relations; parts as they were.
+# Graph and partition in the formats of DGL's distributed tools and of GraphBolt, read back: the
+# same dataset by the hashes of its records, for a graph of one type with edge columns and string
+# ids, and for one with relations; the parts are the same.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 
-# Hashes of the records of the dataset of $work/RUN: records RUN KIND...
+# Prints the hashes of the records of the dataset of $work/RUN: records RUN KIND...
 records() {
     local kind
     for kind in "${@:2}"; do
-        "$bin/graphmill" verify "$work/$1" --list | awk -v k="$kind" '$2 == k && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}'
+        "$bin/graphmill" verify "$work/$1" --list |
+            awk -v k="$kind" \
+            '$2 == k && $4 ~ /^dataset\// {sub(/dataset\/[^\/]*\//, "", $4); print $2, $3, $4, $1}'
     done
 }
 # Exports a run and reads it again: again RUN FORM MORE_OF_INGEST KIND...
 again() {
     local run=$1 form=$2 more=$3
     shift 3
-    "$bin/graphmill" export "$work/$run" --what "$form" --output "$work/$run-$form" >"$work/said" || fail "$run is not exported as $form"
+    "$bin/graphmill" export "$work/$run" --what "$form" --output "$work/$run-$form" >"$work/said" \
+        || fail "$run is not exported as $form"
     [ "$(cat "$work/said")" = "$work/$run-$form" ] || fail "said $(cat "$work/said")"
-    printf 'name: again\ningest: {format: %s, path: %s%s}\npartition: {parts: 2}\n' "$form" "$work/$run-$form" "$more" >"$work/again.yaml"
-    "$bin/graphmill" partition "$work/again.yaml" --directory "$work/$run-$form-run" >"$work/said" 2>&1 || fail "$run as $form: $(cat "$work/said")"
-    diff <(records "$run" "$@") <(records "$run-$form-run" "$@") || fail "$run as $form is another dataset"
+    printf 'name: again\ningest: {format: %s, path: %s%s}\npartition: {parts: 2}\n' "$form" \
+        "$work/$run-$form" "$more" >"$work/again.yaml"
+    "$bin/graphmill" partition "$work/again.yaml" --directory "$work/$run-$form-run" >"$work/said" \
+        2>&1 || fail "$run as $form: $(cat "$work/said")"
+    diff <(records "$run" "$@") <(records "$run-$form-run" "$@") ||
+        fail "$run as $form is another dataset"
     grep -q edge_chunk <<<"$(records "$run" "$@")" || fail "nothing was compared"
 }
 
-# Of one type, in both directions; the exported graph is directed, with the same edges.
+# One type, in both directions; the exported graph is directed, with the same edges.
 ring_graph "$work/ring"
 run ring "$work/ring/g.yaml" >/dev/null
 "$bin/graphmill" export "$work/ring" --what assignment --output "$work/parts" >/dev/null
 again ring distdgl '' edge_chunk feature_chunk node_labels node_splits
 again ring graphbolt '' edge_chunk feature_chunk node_labels node_splits
 cmp "$work/parts" "$work/ring-distdgl/partition/_N.txt" || fail "other parts for DGL"
-[ "$(cat "$work/ring-distdgl/ids/_N.csv")" = "$(cut -d, -f1 "$work/ring/outputs/predictions.csv" | tail -n +2)" ] || fail "other ids"
+[ "$(cat "$work/ring-distdgl/ids/_N.csv")" = "$(cut -d, -f1 "$work/ring/outputs/predictions.csv" |
+    tail -n +2)" ] || fail "other ids"
 /usr/bin/python3 - "$work" <<'PYTHON' || fail "see above"
 import json, sys
 import numpy as np
@@ -49,20 +57,24 @@ assert found == told | {(b, a) for a, b in told}, "other edges"
 mask = np.load(work + "/ring-distdgl/node_data/_N-train_mask.npy")
 assert mask.dtype == bool and mask.sum() == 36, mask
 PYTHON
-grep -q 'dgl.add_self_loop' "$work/ring-distdgl/README.txt" || fail "nobody says what DGL's GCN needs"
+grep -q 'dgl.add_self_loop' "$work/ring-distdgl/README.txt" ||
+    fail "nobody says what DGL's GCN needs"
 
 # With relations.
 papers_graph "$work/papers" 30
-{ papers_pipeline "$work/papers" 1 1 'missing_features: degree'; printf 'sample: {fanouts: [3]}\ntrain-step: {model: rgcn, hidden: 4}\n'; } >"$work/papers.yaml"
+{ papers_pipeline "$work/papers" 1 1 'missing_features: degree'; \
+    printf 'sample: {fanouts: [3]}\ntrain-step: {model: rgcn, hidden: 4}\n'; } >"$work/papers.yaml"
 run papers "$work/papers.yaml" >/dev/null
 for form in distdgl graphbolt; do
-    again papers $form ', relations: true, target_type: paper' feature_chunk node_labels node_splits edge_chunk
+    again papers $form ', relations: true, target_type: paper' feature_chunk node_labels \
+        node_splits edge_chunk
 done
 
-# Columns of edges stand beside them, in their order.
+# Columns of edges are next to them, in their order.
 sed -i '1s/$/,time/; 2,$s/^\([0-9]*\),\([0-9]*\),.*/&,1562112000\1000\2/' "$work/papers/edges.csv"
 run timed "$work/papers.yaml" >/dev/null
-for form in distdgl graphbolt; do "$bin/graphmill" export "$work/timed" --what $form --output "$work/timed-$form" >/dev/null; done
+for form in distdgl graphbolt; do "$bin/graphmill" export "$work/timed" --what $form \
+    --output "$work/timed-$form" >/dev/null; done
 /usr/bin/python3 - "$work" <<'PYTHON' || fail "see above"
 import json, sys
 import numpy as np
@@ -83,9 +95,13 @@ for relation, count in zip(meta["edge_type"], meta["num_edges_per_type"]):
     assert np.array_equal(np.load(f"{work}/timed-graphbolt/features/{stem}-time.npy"), times)
 PYTHON
 
-# What is there is left alone, and nothing is left of what failed.
-expect 78 'is there already: name a folder that is not' "$bin/graphmill" export "$work/papers" --what distdgl --output "$work/papers"
+# Existing files stay, and a failure leaves nothing behind.
+expect 78 'is there already: name a folder that is not' "$bin/graphmill" export "$work/papers" \
+    --what distdgl --output "$work/papers"
 mkdir "$work/empty"
-expect 78 'is there already' "$bin/graphmill" export "$work/papers" --what graphbolt --output "$work/empty"
-expect 74 'cannot be made' "$bin/graphmill" export "$work/papers" --what graphbolt --output "$work/none/here"
-[ -z "$(find "$work" -name '*.partial-*')" ] || fail "left behind: $(find "$work" -name '*.partial-*')"
+expect 78 'is there already' "$bin/graphmill" export "$work/papers" --what graphbolt \
+    --output "$work/empty"
+expect 74 'cannot be made' "$bin/graphmill" export "$work/papers" --what graphbolt \
+    --output "$work/none/here"
+[ -z "$(find "$work" -name '*.partial-*')" ] ||
+    fail "left behind: $(find "$work" -name '*.partial-*')"

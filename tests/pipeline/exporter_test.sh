@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# graphmill exporter: what Prometheus reads of a run that is made and of one that is finished, by HTTP and as a file; and the
-# dashboard asks for nothing that is not there.
+# graphmill exporter: the metrics of a running and of a finished run for Prometheus, by HTTP and as
+# a file; and the dashboard uses only metrics that exist.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
-"$bin/graphmill" run "$source_folder/pipelines/karate.yaml" --directory busy --set epochs=2000 --quiet >busy.json 2>busy.log &
+"$bin/graphmill" run "$source_folder/pipelines/karate.yaml" --directory busy --set epochs=2000 \
+    --quiet >busy.json 2>busy.log &
 run=$!
 started+=($run)
 for _ in $(seq 200); do
@@ -74,16 +75,18 @@ for request, status in ((urllib.request.Request(url[:-1]), 404), (urllib.request
     except urllib.error.HTTPError as error:
         assert error.code == status, (error.code, status)
 PYTHON
-expect 75 'listen: 127.0.0.1 port [0-9]*: Address already in use' "$bin/graphmill" exporter busy --listen "$(sed 's|http://\(.*\)/metrics|\1|' address)"
+expect 75 'listen: 127.0.0.1 port [0-9]*: Address already in use' "$bin/graphmill" exporter busy \
+    --listen "$(sed 's|http://\(.*\)/metrics|\1|' address)"
 kill $exporter
 wait $exporter || fail "the exporter ends with $? when it is asked to stop"
 kill $run
 wait $run || true
 
-# A finished run, whose Redis is gone: what storage says. A name with a quote stays one label.
+# A finished run without its Redis: the metrics of storage. A name with a quote stays one label.
 run done "$source_folder/pipelines/karate.yaml" >/dev/null
 "$bin/graphmill" exporter done --output metrics.prom --every 1 # ends by itself
-grep -q '^graphmill_finished{run="karate-[0-9a-f]*"} 1$' metrics.prom || fail "not finished: $(cat metrics.prom)"
+grep -q '^graphmill_finished{run="karate-[0-9a-f]*"} 1$' metrics.prom ||
+    fail "not finished: $(cat metrics.prom)"
 grep -q '^graphmill_queue_up{.*} 0$' metrics.prom || fail "a queue that is gone is up"
 ! grep -q graphmill_units metrics.prom || fail "units without a queue"
 expect 64 'ADDRESS:PORT' "$bin/graphmill" exporter done --listen 9464

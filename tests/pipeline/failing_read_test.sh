@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One call of the system that fails once, in partition or infer: the run ends right, or it ends with a status and the
-# next one ends right. FAULTS=large tries every read, else some.
+# One system call that fails once, in partition or infer: the run ends right, or it ends with a
+# status and the next one ends right. FAULTS=large tries every read, otherwise some.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || {
     echo "skipped: no strace, or it may not trace here"
@@ -9,7 +9,8 @@ command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || {
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # it traces, too, and two cannot
 settings=(--set ingest.nodes=600 --set epochs=2 --set sample.batch_size=100 --set partition.parts=3)
 
-# The programs, but the first start of one of them has a failing call: prepare NAME STAGE CALL ERROR N
+# Prepares the programs; the first start of one of them has a failing call: prepare NAME STAGE CALL
+# ERROR N
 prepare() {
     local place=$work/$1 stage=$2 program
     mkdir -p "$place/bin"
@@ -27,7 +28,8 @@ END
     chmod +x "$place/bin/graphmill-$stage"
 }
 attempt() { # NAME: prints the answer; the status is the run's
-    timeout 300 "$work/$1/bin/graphmill" run "$source_folder/pipelines/quickstart.yaml" --directory "$work/$1/run" \
+    timeout 300 "$work/$1/bin/graphmill" run "$source_folder/pipelines/quickstart.yaml" \
+        --directory "$work/$1/run" \
         --quiet --json "${settings[@]}" 2>"$work/$1/stderr"
 }
 outputs() { (cd "$work/$1/run/outputs/" && sha256sum embeddings.npy predictions.csv metrics.json); }
@@ -38,7 +40,7 @@ ln -s "$bin/graphmill-infer" "$work/plain/bin/"
 attempt plain >/dev/null || fail "without a failing call: $(cat "$work/plain/stderr")"
 outputs plain >"$work/expected"
 
-# fails STAGE CALL ERROR N: false when there were no so many calls
+# fails STAGE CALL ERROR N: false if there were fewer calls
 fails() {
     local name=$1-$2-$3-$4 status=0 injected
     prepare "$name" "$@"
@@ -63,11 +65,14 @@ fails partition flock EIO 1 || true
 fails partition link EPERM 1 || true
 fails partition fsync EIO 3 || true
 
-# The lock of the run folder: what cannot be locked is not "at work".
+# The lock of the run folder: a folder that cannot be locked is not "at work".
 mkdir "$work/lock"
 status=0
 strace -f -qq -o "$work/lock/trace" -e trace=flock -e inject=flock:error=EIO "$bin/graphmill" run \
-    "$source_folder/pipelines/quickstart.yaml" --directory "$work/lock/run" --quiet >/dev/null 2>"$work/lock/stderr" ||
+    "$source_folder/pipelines/quickstart.yaml" --directory "$work/lock/run" --quiet >/dev/null \
+    2>"$work/lock/stderr" ||
     status=$?
-[ "$status" -eq 74 ] || fail "a lock that fails with EIO ended with $status: $(cat "$work/lock/stderr")"
-grep -q 'cannot be locked' "$work/lock/stderr" || fail "a lock that fails is told as: $(cat "$work/lock/stderr")"
+[ "$status" -eq 74 ] || fail "a lock that fails with EIO ended with $status: $(cat \
+    "$work/lock/stderr")"
+grep -q 'cannot be locked' "$work/lock/stderr" ||
+    fail "a lock that fails is told as: $(cat "$work/lock/stderr")"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A stage that fails for good ends the others at once, with its sentence and status, when they wait for each other (--wait) as on
-# a cluster; and what was left of that does not stop the next attempt, once its cause is mended.
+# A stage that fails for good ends the others at once, with its sentence and status, when they wait
+# for each other (--wait) as on a cluster; and the notice does not prevent the next attempt, once
+# the cause is removed.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 cd "$work"
@@ -15,9 +16,11 @@ for _ in $(seq 200); do [ -S redis.sock ] && break || sleep 0.05; done
 program() { # stage, further options
     local redis=()
     case $1 in ingest | partition) ;; *) redis=(--redis "unix:$work/redis.sock") ;; esac
-    "$bin/graphmill-$1" --pipeline karate.yaml --store "dir:$work/store" --wait 60 "${redis[@]}" "${@:2}" >>"$1.log" 2>&1
+    "$bin/graphmill-$1" --pipeline karate.yaml --store "dir:$work/store" --wait 60 "${redis[@]}" \
+        "${@:2}" >>"$1.log" 2>&1
 }
-stages=(partition sample train-step aggregate checkpoint infer ingest) # the one that fails last: the others wait already
+# the one that fails last: the others wait already
+stages=(partition sample train-step aggregate checkpoint infer ingest)
 attempt() { # leaves the statuses in status[STAGE]
     declare -gA pid_of=() status=()
     local stage
@@ -35,25 +38,32 @@ attempt() { # leaves the statuses in status[STAGE]
 
 edges=$(ls graph/edges* | head -1)
 cp "$edges" whole
-program sample --wait 1 && fail "sample did not wait" || true # a store that is not there is no failure
+program sample --wait 1 && fail "sample did not wait" ||
+    true # a store that is not there is no failure
 echo 'this is no edge' >>"$edges"
 before=$SECONDS
 attempt
-[ $((SECONDS - before)) -lt 40 ] || fail "the others did not end at once: $(tail -v -n 4 ingest.log partition.log infer.log)"
+[ $((SECONDS - before)) -lt 40 ] ||
+    fail "the others did not end at once: $(tail -v -n 4 ingest.log partition.log infer.log)"
 for stage in "${stages[@]}"; do
-    [ "${status[$stage]}" -eq 65 ] || fail "$stage ended with ${status[$stage]}, expected 65: $(tail -1 $stage.log)"
-    grep -q 'edges.csv:80: expected 2 columns' $stage.log || fail "$stage does not say why: $(tail -1 $stage.log)"
+    [ "${status[$stage]}" -eq 65 ] ||
+        fail "$stage ended with ${status[$stage]}, expected 65: $(tail -1 $stage.log)"
+    grep -q 'edges.csv:80: expected 2 columns' $stage.log ||
+        fail "$stage does not say why: $(tail -1 $stage.log)"
 done
-grep -q 'ingest failed for good' infer.log || fail "infer does not say who failed: $(tail -1 infer.log)"
+grep -q 'ingest failed for good' infer.log ||
+    fail "infer does not say who failed: $(tail -1 infer.log)"
 
 cp whole "$edges"
 attempt
 for stage in "${stages[@]}"; do
-    [ "${status[$stage]}" -eq 0 ] || fail "mended: $stage ended with ${status[$stage]}: $(tail -1 $stage.log)"
+    [ "${status[$stage]}" -eq 0 ] ||
+        fail "mended: $stage ended with ${status[$stage]}: $(tail -1 $stage.log)"
 done
-grep -q "$expected" infer.log || fail "weights: expected $expected, found $(grep 'weights hash' infer.log)"
+grep -q "$expected" infer.log || fail "weights: expected $expected, found $(grep 'weights hash' \
+    infer.log)"
 
-# What a stage opens before its first unit is damaged: the others hear of that, too.
+# A record that a stage opens before its first unit is damaged: the others learn of that, too.
 sed 's#^seed: .*##' karate.yaml >other.yaml
 echo 'seed: 77' >>other.yaml
 mv other.yaml karate.yaml
@@ -76,7 +86,10 @@ before=$SECONDS
 attempt
 [ $((SECONDS - before)) -lt 40 ] || fail "the others did not end at once: $(tail -v -n 4 ./*.log)"
 for stage in "${stages[@]}"; do
-    [ "${status[$stage]}" -eq 65 ] || fail "a damaged topology: $stage ended with ${status[$stage]}: $(tail -1 $stage.log)"
-    grep -q 'part/.*topology' $stage.log || fail "$stage does not say what is damaged: $(tail -1 $stage.log)"
+    [ "${status[$stage]}" -eq 65 ] ||
+        fail "a damaged topology: $stage ended with ${status[$stage]}: $(tail -1 $stage.log)"
+    grep -q 'part/.*topology' $stage.log ||
+        fail "$stage does not say what is damaged: $(tail -1 $stage.log)"
 done
-grep -q 'sample failed for good' aggregate.log || fail "aggregate does not say who failed: $(tail -1 aggregate.log)"
+grep -q 'sample failed for good' aggregate.log ||
+    fail "aggregate does not say who failed: $(tail -1 aggregate.log)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Features stored in half the bytes: as good within noise, with the same bits by any workers.
+# Features stored in half the bytes: as good within noise, with the same bits for any workers.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 small=(--set ingest.nodes=4000 --set epochs=4)
@@ -15,16 +15,18 @@ for type in f16 bf16; do
     found=$(accuracy_of <<<"$answer")
     awk -v a="$found" -v b="$reference" 'BEGIN { exit !(a > b - 0.02 && a < b + 0.02) }' ||
         fail "test accuracy with features in $type: $found, in f32: $reference"
-    "$bin/graphmill" verify "$work/$type" >"$work/said" 2>&1 || fail "verify of $type: $(cat "$work/said")"
+    "$bin/graphmill" verify "$work/$type" >"$work/said" 2>&1 ||
+        fail "verify of $type: $(cat "$work/said")"
     other=$(run $type-3 "$pipeline" "${with[@]}" --workers 3 --threads 1 | json weights_hash)
     [ "$other" = "$hash" ] || fail "$type: three workers give $other, one gave $hash"
     cmp -s "$work/$type/outputs/embeddings.npy" "$work/$type-3/outputs/embeddings.npy" ||
         fail "$type: three workers give other embeddings"
 done
-[ "$(stat -c %s "$work/f16/outputs/embeddings.npy")" = "$(stat -c %s "$work/f32/outputs/embeddings.npy")" ] ||
+[ "$(stat -c %s "$work/f16/outputs/embeddings.npy")" = \
+    "$(stat -c %s "$work/f32/outputs/embeddings.npy")" ] ||
     fail "embeddings of another size"
 
-# What f16 cannot hold is named.
+# A value that f16 cannot represent is named.
 printf '0 1\n1 2\n2 0\n' >"$work/edges"
 printf '0,1\n1,0\n2,1\n' >"$work/labels"
 printf '0,1,2\n1,70000,3\n2,5,6\n' >"$work/features"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# graphmill status --store and graphmill fetch: a run seen from anywhere, and its outputs copied out, whole or not at all.
+# graphmill status --store and graphmill fetch: a run is seen from anywhere, and its outputs are
+# copied completely or not at all.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 pipeline=$source_folder/pipelines/karate.yaml
@@ -26,17 +27,20 @@ diff -r results again || fail "newest is another run"
 expect 64 'there already' "$bin/graphmill" fetch "$id" results --store "$store"
 expect 64 'takes the id' "$bin/graphmill" fetch "$id" more
 expect 65 'no-such-run' "$bin/graphmill" fetch no-such-run more --store "$store"
-# A damaged file is said, and nothing is left that looks like results.
+# A damaged file is reported, and nothing is left that looks like results.
 file=$(readlink -f club/outputs)/metrics.json
 chmod u+w "$(dirname "$file")" "$file"
 sed -i 's/accuracy/accurakt/' "$file"
 expect 65 'metrics.json' "$bin/graphmill" fetch "$id" more --store "$store"
 [ ! -e more ] && [ ! -e more.partial ] || fail "damaged outputs left something behind"
-"$bin/graphmill" run "$pipeline" --directory early --set epochs=100000 --quiet >early.json 2>early.log &
+"$bin/graphmill" run "$pipeline" --directory early --set epochs=100000 --quiet >early.json \
+    2>early.log &
 started+=($!)
 for _ in $(seq 200); do [ -e early/metrics.jsonl ] && break || sleep 0.05; done
 expect 75 'is not finished' "$bin/graphmill" fetch newest more --store "dir:$work/early/store"
 
-# Whoever follows checkpoint's log sees each snapshot.
-grep -c ' snapshot round [0-9]* of ' club/logs/checkpoint*.log >count.txt || fail "no line of a snapshot in $(ls club/logs)"
-[ "$(cat count.txt)" -eq "$(grep -c '"snapshot":' club/metrics.jsonl)" ] || fail "$(cat count.txt) lines of snapshots"
+# The log of checkpoint has a line for each snapshot.
+grep -c ' snapshot round [0-9]* of ' club/logs/checkpoint*.log >count.txt ||
+    fail "no line of a snapshot in $(ls club/logs)"
+[ "$(cat count.txt)" -eq "$(grep -c '"snapshot":' club/metrics.jsonl)" ] ||
+    fail "$(cat count.txt) lines of snapshots"

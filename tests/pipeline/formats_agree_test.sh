@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One small graph in every format that has arrays or numbered nodes: the same edges, features, labels and splits, by their hashes.
-# Then what is broken in each, which is named.
+# One small graph in every format that has arrays or numbered nodes: the same edges, features,
+# labels and splits, by their hashes. Then each is broken, and the error is named.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON' || fail "see above"
@@ -301,7 +301,8 @@ agree() { # name, expected, kinds...
     local name=$1 expected=$2
     shift 2
     records "$name" "$@" >"$name.found"
-    cmp -s "$name.found" "expected.$expected" || fail "$name is another dataset: $(diff "$name.found" "expected.$expected")"
+    cmp -s "$name.found" "expected.$expected" ||
+        fail "$name is another dataset: $(diff "$name.found" "expected.$expected")"
 }
 ingest rows folder rows
 agree rows all $all
@@ -324,7 +325,8 @@ agree ogb_binary all $all
 ingest ogb_text ogb ogb-text '  direction: as_given\n'
 ingest ogb_columns ogb ogb-columns '  direction: as_given\n'
 records ogb_text $all >expected.columns
-grep -q edge_chunk expected.columns && ! cmp -s expected.columns expected.all || fail "the columns of OGB are lost"
+grep -q edge_chunk expected.columns && ! cmp -s expected.columns expected.all ||
+    fail "the columns of OGB are lost"
 agree ogb_columns columns $all
 ingest market matrix_market graph.mtx "$beside"
 agree market all $all
@@ -338,30 +340,35 @@ ingest ogb_products ogb ogbn_products
 agree ogb_products all $all
 ingest ogb_arxiv ogb ogbn-arxiv
 ingest ogb_as_given ogb ogb-binary '  direction: as_given\n'
-cmp <(records ogb_arxiv edge_chunk) <(records ogb_as_given edge_chunk) || fail "edges of ogbn-arxiv go one way"
+cmp <(records ogb_arxiv edge_chunk) <(records ogb_as_given edge_chunk) ||
+    fail "edges of ogbn-arxiv go one way"
 graphs='  task: graph_classification\n'
 ingest graphs folder graphs "$graphs"
 ingest molecules ogb ogbg_molsmall "$graphs"
-cmp <(records molecules $all graph_index) <(records graphs $all graph_index) || fail "graphs of OGB are others"
+cmp <(records molecules $all graph_index) <(records graphs $all graph_index) ||
+    fail "graphs of OGB are others"
 ingest arrays ogb ogbg_arrays "$graphs"
-cmp <(records arrays $all graph_index) <(records graphs $all graph_index) || fail "graphs of OGB's arrays are others"
+cmp <(records arrays $all graph_index) <(records graphs $all graph_index) ||
+    fail "graphs of OGB's arrays are others"
 ingest second npz tasks-second.npz '  split_name: 1\n'
 agree second all $all
 ingest first npz tasks-second.npz
-! cmp -s <(records first node_splits) <(records second node_splits) || fail "split_name chooses nothing"
+! cmp -s <(records first node_splits) <(records second node_splits) ||
+    fail "split_name chooses nothing"
 ingest bolt_task graphbolt bolt '  split_name: node_classification\n'
 agree bolt_task all $all
 ingest linqs linqs linqs '  direction: undirected\n  split: random 60/20/20\n'
 agree linqs unsplit edge_chunk feature_chunk node_labels
 ingest linqs_dangling linqs linqs-dangling '  direction: undirected\n  split: random 60/20/20\n'
 agree linqs_dangling unsplit edge_chunk feature_chunk node_labels
-grep -q '1 citations are of papers without a line in .*small.content, the first in line' runs/linqs_dangling/logs/ingest.log || fail "a dangling citation is not named"
+grep -q '1 citations are of papers without a line in .*small.content, the first in line' \
+    runs/linqs_dangling/logs/ingest.log || fail "a dangling citation is not named"
 ingest graphml graphml small.graphml
 agree graphml all $all
 ingest graphml_gz graphml small.graphml.gz
 agree graphml_gz all $all
 
-# auto is the format that was meant, down to the id of the dataset, and says why
+# auto chooses the intended format, gives the same dataset id, and says why
 as_auto() { # name, format, path, more
     ingest "auto-$1" auto "$3" "${4:-}"
     local meant found
@@ -369,7 +376,8 @@ as_auto() { # name, format, path, more
     found=$(grep -o 'dataset=[^ ]*' "auto-$1.err" | head -1)
     [ -n "$meant" ] && [ "${found/auto-/}" = "$meant" ] ||
         fail "auto is not $2: $(cat "auto-$1.err")"
-    grep -q "ingest.format is auto: .*so it is read as $2" "runs/auto-$1/logs/ingest.log" || fail "auto does not say why: $(cat "runs/auto-$1/logs/ingest.log")"
+    grep -q "ingest.format is auto: .*so it is read as $2" "runs/auto-$1/logs/ingest.log" ||
+        fail "auto does not say why: $(cat "runs/auto-$1/logs/ingest.log")"
 }
 as_auto rows folder rows
 as_auto tasks npz tasks.npz
@@ -387,33 +395,43 @@ links='  task: link_prediction\n'
 ingest link_columns folder columns "$links"
 for name in csr csc coo; do
     ingest link_$name npz $name.npz "$links  direction: undirected\n"
-    cmp <(records link_$name edge_chunk) <(records link_columns edge_chunk) || fail "$name has other edges"
+    cmp <(records link_$name edge_chunk) <(records link_columns edge_chunk) ||
+        fail "$name has other edges"
 done
 for name in npz:weighted.npz matrix_market:weighted.mtx metis:weighted.metis; do
     more=$beside
     [ "${name%%:*}" != npz ] || more="$links"
     ingest "weighted_${name%%:*}" "${name%%:*}" "${name#*:}" "$more  direction: as_given\n"
 done
-cmp <(records weighted_matrix_market edge_chunk) <(records weighted_metis edge_chunk) && fail "as_given lists an edge of METIS once"
+cmp <(records weighted_matrix_market edge_chunk) <(records weighted_metis edge_chunk) &&
+    fail "as_given lists an edge of METIS once"
 ingest weighted_both metis weighted.metis "$beside"
-cmp <(records weighted_matrix_market edge_chunk) <(records weighted_both edge_chunk) || fail "weights of METIS and of a matrix differ"
+cmp <(records weighted_matrix_market edge_chunk) <(records weighted_both edge_chunk) ||
+    fail "weights of METIS and of a matrix differ"
 ingest weighted_graphml graphml weighted.graphml
-cmp <(records weighted_matrix_market edge_chunk) <(records weighted_graphml edge_chunk) || fail "weights of GraphML and of a matrix differ"
+cmp <(records weighted_matrix_market edge_chunk) <(records weighted_graphml edge_chunk) ||
+    fail "weights of GraphML and of a matrix differ"
 
 # Predictions have the numbers of the input, from 1.
 "$bin/graphmill" run market.yaml --directory runs/market --quiet >/dev/null
-[ "$(sed -n 2p runs/market/outputs/predictions.csv | cut -d, -f1)" = 1 ] || fail "the first node of a matrix is not called 1"
+[ "$(sed -n 2p runs/market/outputs/predictions.csv | cut -d, -f1)" = 1 ] ||
+    fail "the first node of a matrix is not called 1"
 
 # --- what is broken ---
 text() { printf "$1" >broken; }
 market='%%%%MatrixMarket matrix coordinate pattern general\n'
 text ''; bad 'broken: expected a matrix, found an empty file' matrix_market broken "$beside"
-text '%%%%MatrixMarket matrix array real general\n'; bad "broken:1: expected a sparse matrix .*'array'" matrix_market broken "$beside"
-text '%%%%MatrixMarket matrix coordinate complex general\n'; bad "broken:1: expected values that are real.*'complex'" matrix_market broken "$beside"
-text '%%%%MatrixMarket matrix coordinate real hermitian\n'; bad "broken:1: expected a matrix that is general.*'hermitian'" matrix_market broken "$beside"
+text '%%%%MatrixMarket matrix array real general\n'; bad \
+    "broken:1: expected a sparse matrix .*'array'" matrix_market broken "$beside"
+text '%%%%MatrixMarket matrix coordinate complex general\n'; bad \
+    "broken:1: expected values that are real.*'complex'" matrix_market broken "$beside"
+text '%%%%MatrixMarket matrix coordinate real hermitian\n'; bad \
+    "broken:1: expected a matrix that is general.*'hermitian'" matrix_market broken "$beside"
 text '1 2\n'; bad "broken:1: expected '%%MatrixMarket" matrix_market broken "$beside"
-text "${market}3 4 1\n"; bad 'broken:2: expected as many rows as columns.*3 x 4' matrix_market broken "$beside"
-text "${market}3 3\n"; bad "broken:2: expected rows, columns and entries, found '3 3'" matrix_market broken "$beside"
+text "${market}3 4 1\n"; bad 'broken:2: expected as many rows as columns.*3 x 4' matrix_market \
+    broken "$beside"
+text "${market}3 3\n"; bad "broken:2: expected rows, columns and entries, found '3 3'" \
+    matrix_market broken "$beside"
 text "$market"; bad 'broken: expected a line with rows' matrix_market broken "$beside"
 text "${market}3 3 1\n1 4\n"; bad 'broken:3: expected nodes from 1 to 3, found 1 and 4' matrix_market broken "$beside"
 text "${market}3 3 1\n0 1\n"; bad 'broken:3: expected nodes from 1 to 3, found 0 and 1' matrix_market broken "$beside"
@@ -424,9 +442,12 @@ text "${market}3 3 1\n1 2\n2 3\n"; bad 'broken:4: expected 1 entries, found more
 text '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 nan\n'; bad "broken:3: expected a number, found 'nan'" matrix_market broken "$beside"
 text '3 2\n2\n1 3\n2\n'; bad "labels.csv:4: expected one of the 3 nodes of the graph, found .4" metis broken "$beside"
 text '3 2\n2\n1 3\n'; bad 'broken: expected 3 lines of nodes, found 2' metis broken "$beside"
-text '3 2\n2\n1 3\n2\n1\n'; bad 'broken:5: expected 3 lines of nodes, found more' metis broken "$beside"
-text '3 3\n2\n1 3\n2\n'; bad 'broken: expected 3 edges, each at both its ends, found 4 ends' metis broken "$beside"
-text '3 2\n2 3\n1 3\n\n'; bad 'broken: expected each edge in the lines of both its ends, found one' metis broken "$beside"
+text '3 2\n2\n1 3\n2\n1\n'; bad 'broken:5: expected 3 lines of nodes, found more' metis broken \
+    "$beside"
+text '3 3\n2\n1 3\n2\n'; bad 'broken: expected 3 edges, each at both its ends, found 4 ends' metis \
+    broken "$beside"
+text '3 2\n2 3\n1 3\n\n'; bad \
+    'broken: expected each edge in the lines of both its ends, found one' metis broken "$beside"
 text '2 1 1\n2 5\n1 6\n'; bad 'both its ends, with the same weight' metis broken "$beside"
 text '2 1 1\n2\n1 6\n'; bad "broken:2: expected a weight after each neighbour, found '2'" metis broken "$beside"
 text '2 1\n1\n2\n'; bad 'broken:2: expected neighbours of node 1, which are other nodes from 1 to 2, found 1' metis broken "$beside"
@@ -436,9 +457,11 @@ bad 'expected one of .*ogb-two/raw/edge.csv and .*ogb-two/raw/data.npz, found bo
 bad 'ogb-no-edges/raw/data.npz: expected an array edge_index, found none' ogb ogb-no-edges
 bad 'ogb-no-count/raw/data.npz: expected an array num_nodes_list, found none' ogb ogb-no-count
 bad "status 65: $work/ogb-count/raw/data.npz/edge_index.npy: expected 7 edges as num_edges_list says, found" ogb ogb-count
-bad 'data.npz/num_nodes_list.npy: expected one number .a data set of one graph., found 2' ogb ogb-graphs
+bad 'data.npz/num_nodes_list.npy: expected one number .a data set of one graph., found 2' ogb \
+    ogb-graphs
 bad 'data.npz/edge_index.npy:0: source .* is out of range' ogb ogb-outside
-bad 'data.npz/edge_index.npy: expected the shape \[2, edges\] or \[edges, 2\], found 1 dimensions' ogb ogb-flat
+bad 'data.npz/edge_index.npy: expected the shape \[2, edges\] or \[edges, 2\], found 1 dimensions' \
+    ogb ogb-flat
 bad 'data.npz/node_feat.npy: expected .*40' ogb ogb-rows
 bad 'data.npz/edge-type.npy: row 0: expected an edge type from 0 to 511, found 60' ogb ogb-types
 bad 'data.npz/edge-weight.npy: expected .* rows, one for each edge, found' ogb ogb-weights
@@ -478,26 +501,33 @@ json.dump({"tr": 5}, open("saint-roles/role.json", "w"))
 json.dump({"tr": [1, "a"]}, open("saint-role-item/role.json", "w"))
 PYTHON
 bad 'no-shape.npz: expected an array shape, found none' npz no-shape.npz "$links"
-bad 'oblong.npz: shape: expected as many rows as columns, the nodes, found 40 x 41' npz oblong.npz "$links"
+bad 'oblong.npz: shape: expected as many rows as columns, the nodes, found 40 x 41' npz oblong.npz \
+    "$links"
 bad "bsr.npz: format: expected csr, csc or coo, found 'bsr'" npz bsr.npz "$links"
-bad "status 65: $work/short.npz/indptr.npy: expected 1 dimension of 41 elements, found 40" npz short.npz "$links"
+bad "status 65: $work/short.npz/indptr.npy: expected 1 dimension of 41 elements, found 40" npz \
+    short.npz "$links"
 bad 'indptr.npy: row [0-9]*: expected starts that never fall' npz falling.npz "$links"
-bad 'indices.npy:[0-9]*: target [0-9]* is out of range: expected a node id from 0 to 39' npz outside.npz "$links"
+bad 'indices.npy:[0-9]*: target [0-9]* is out of range: expected a node id from 0 to 39' npz \
+    outside.npz "$links"
 bad 'indices.npy: expected integers' npz floats.npz "$links"
 bad 'others.npz: expected the arrays of a scipy matrix' npz others.npz "$links"
 bad 'train_masks.npy: node [0-9]*: expected 0 or 1, found 2' npz mask.npz
-bad "status 65: $work/mask-short.npz/train_masks.npy: expected a mask of 40 nodes" npz mask-short.npz
+bad "status 65: $work/mask-short.npz/train_masks.npy: expected a mask of 40 nodes" npz \
+    mask-short.npz
 bad 'edges.npy: expected the shape \[2, edges\] or \[edges, 2\]' npz three.npz
 bad 'cut.npz: expected an archive of NumPy arrays .numpy.savez., found something else, or one that is cut off' npz cut.npz
 bad 'flipped.npz: .*the archive is damaged' npz flipped.npz
-bad "status 65: $work/saint-outside/adj_full.npz/indices.npy:[0-9]*: target" graphsaint saint-outside
+bad "status 65: $work/saint-outside/adj_full.npz/indices.npy:[0-9]*: target" graphsaint \
+    saint-outside
 bad 'class_map.json: "0": expected numbers' graphsaint saint-labels
 bad 'class_map.json: "1": expected 2 labels as the first node has, found 1' graphsaint saint-lists
 bad 'class_map.json: expected nodes from 0 to 39 as keys, found .99' graphsaint saint-keys
 bad 'role.json: "tr": expected a list of nodes' graphsaint saint-roles
 bad 'role.json: "tr": item 1: expected a node' graphsaint saint-role-item
-expect 65 'adj_full.npz, found no such file' "$bin/graphmill" partition bad.yaml --set ingest.path="$work/columns" --directory runs/bad --quiet
-bad 'metadata.yaml:[0-9]*: expected a `type:` of each item of `nodes:`, as there are several' graphbolt bolt-typed
+expect 65 'adj_full.npz, found no such file' "$bin/graphmill" partition bad.yaml \
+    --set ingest.path="$work/columns" --directory runs/bad --quiet
+bad 'metadata.yaml:[0-9]*: expected a `type:` of each item of `nodes:`, as there are several' \
+    graphbolt bolt-typed
 bad 'metadata.yaml:[0-9]*: expected `format: numpy` .of a file of torch' graphbolt bolt-torch
 bad 'metadata.yaml:[0-9]*: expected `num:` with the number of nodes' graphbolt bolt-num
 bad 'metadata.yaml:[0-9]*: expected a list below `tasks:`' graphbolt bolt-list
@@ -505,10 +535,11 @@ bad 'metadata.yaml:[0-9]*: expected `data:` with an item `name: seeds`' graphbol
 bad 'metadata.yaml:1: expected `nodes:` below `graph:`' graphbolt bolt-graph
 bad 'metadata.yaml:[0-9]*: expected a `path:` beside `format:`' graphbolt bolt-path
 bad 'train-label.npy: expected 12 rows, one for each seed, found 20' graphbolt bolt-short
-bad 'edges.npy:[0-9]*: target: expected a node of type node, which has 30, numbered from 0, found' graphbolt bolt-few
+bad 'edges.npy:[0-9]*: target: expected a node of type node, which has 30, numbered from 0, found' \
+    graphbolt bolt-few
 bad 'expected metadata.yaml, found no such file' graphbolt columns
 
-# auto: nothing says what it is, or two things do
+# auto: nothing identifies the format, or two things do
 mkdir empty both
 cp rows/*.npy rows/meta.json both
 cp bolt/metadata.yaml both
@@ -520,36 +551,51 @@ expect 78 'which does not read it: remove the line, or take a format that reads 
 bad 'meta.json is not there: expected {"num_nodes": ..., "directed": ...} in it' folder saint
 
 # LINQS and GraphML
-bad "small.cites:1: expected ids of .*small.content, found none in any of 1 lines" linqs linqs-strangers "$links"
-bad "small.content:4: 'n0' is the id of an earlier line already: expected one line a paper" linqs linqs-twice "$links"
-bad 'small.content:4: expected 6 numbers between id and class as the first line has, found 5' linqs linqs-short "$links"
-bad "small.content:4: feature in column 3: expected a finite number, found 'x'" linqs linqs-word "$links"
-bad 'small.content:1: expected an id, at least one number and a class, found 1 columns' linqs linqs-alone "$links"
+bad "small.cites:1: expected ids of .*small.content, found none in any of 1 lines" linqs \
+    linqs-strangers "$links"
+bad "small.content:4: 'n0' is the id of an earlier line already: expected one line a paper" linqs \
+    linqs-twice "$links"
+bad 'small.content:4: expected 6 numbers between id and class as the first line has, found 5' \
+    linqs linqs-short "$links"
+bad "small.content:4: feature in column 3: expected a finite number, found 'x'" linqs linqs-word \
+    "$links"
+bad 'small.content:1: expected an id, at least one number and a class, found 1 columns' linqs \
+    linqs-alone "$links"
 bad 'small.content: expected a line a paper, found none' linqs linqs-empty "$links"
-bad 'small.cites:1: expected two ids, of the cited paper and of the citing one, found 3 columns' linqs linqs-three "$links"
+bad 'small.cites:1: expected two ids, of the cited paper and of the citing one, found 3 columns' \
+    linqs linqs-three "$links"
 bad 'linqs-two: expected one file \*.content, found' linqs linqs-two "$links"
 bad 'linqs-no-cites: expected a file \*.cites, found none' linqs linqs-no-cites "$links"
-bad 'doctype.graphml:2: expected no DOCTYPE, which could define entities, found one: remove it' graphml doctype.graphml
+bad 'doctype.graphml:2: expected no DOCTYPE, which could define entities, found one: remove it' \
+    graphml doctype.graphml
 bad 'cut.graphml is no XML: line [0-9]*, column' graphml cut.graphml
 bad 'second.graphml:[0-9]*: expected one graph in the file, found a second' graphml second.graphml
 bad 'nested.graphml:[0-9]*: expected no graph within a node or an edge' graphml nested.graphml
-bad 'direction.graphml:[0-9]*: expected edgedefault="directed" or "undirected" of <graph>' graphml direction.graphml
-bad 'mixed.graphml:[0-9]*: expected edges that are all directed, or all undirected' graphml mixed.graphml
-bad 'hyper.graphml:[0-9]*: expected edges between two nodes, found a hyperedge' graphml hyper.graphml
+bad 'direction.graphml:[0-9]*: expected edgedefault="directed" or "undirected" of <graph>' graphml \
+    direction.graphml
+bad 'mixed.graphml:[0-9]*: expected edges that are all directed, or all undirected' graphml \
+    mixed.graphml
+bad 'hyper.graphml:[0-9]*: expected edges between two nodes, found a hyperedge' graphml \
+    hyper.graphml
 bad 'twice.graphml:[0-9]*: expected each id of a node once, found .n6.' graphml twice.graphml
 bad 'nameless.graphml:[0-9]*: expected an id of <node>' graphml nameless.graphml
-bad 'stranger.graphml:[0-9]*: expected the id of a <node> as the end of an edge, found .m' graphml stranger.graphml
+bad 'stranger.graphml:[0-9]*: expected the id of a <node> as the end of an edge, found .m' graphml \
+    stranger.graphml
 bad 'endless.graphml:[0-9]*: expected source and target of <edge>' graphml endless.graphml
-bad 'keyless.graphml:[0-9]*: expected the id of a <key> as key of <data>, found .y.' graphml keyless.graphml
+bad 'keyless.graphml:[0-9]*: expected the id of a <key> as key of <data>, found .y.' graphml \
+    keyless.graphml
 bad 'number.graphml:[0-9]*: feat_0: expected a finite number, found .x' graphml number.graphml
-bad 'mask.graphml:[0-9]*: expected true or false, whether the node is in the split, found .yes.' graphml mask.graphml
+bad 'mask.graphml:[0-9]*: expected true or false, whether the node is in the split, found .yes.' \
+    graphml mask.graphml
 bad 'valueless.graphml:[0-9]*: expected a value of each feature in each node, or a <default> of its key, found none of feat_0' graphml valueless.graphml
 bad 'labels.graphml: expected one key of nodes called label, class or y, found several: name the one of the classes by `label_columns: NAME`' graphml labels.graphml
 bad 'key-twice.graphml:[0-9]*: expected each id of a key once, found .l.' graphml key-twice.graphml
 bad 'key-late.graphml:[0-9]*: expected <key> before <graph>' graphml key-late.graphml
-bad 'nodeless.graphml: expected <graphml> with a <graph> with nodes, found none' graphml nodeless.graphml
+bad 'nodeless.graphml: expected <graphml> with a <graph> with nodes, found none' graphml \
+    nodeless.graphml
 bad 'long.graphml:[0-9]*: expected a value of at most 4096 bytes' graphml long.graphml
-bad 'deep.graphml:[0-9]*: expected at most 64 elements in each other, found more' graphml deep.graphml
+bad 'deep.graphml:[0-9]*: expected at most 64 elements in each other, found more' graphml \
+    deep.graphml
 
 # OGB's graphs, and the choice of a split
 bad 'edge.csv.gz:[0-9]*: target: expected a node of graph [0-9], which has [0-9]*, numbered from 0, found 99' ogb molecules-outside "$graphs"
@@ -557,8 +603,10 @@ bad 'edge.csv.gz:[0-9]*: expected no edge after those of the last of 4 graphs' o
 bad 'expected as many counts of edges as of nodes, one a graph, found 2 and 4' ogb molecules-counts "$graphs"
 bad 'num-node-list.csv.gz:2: expected a count, found -1' ogb molecules-count "$graphs"
 bad "status 65: $work/arrays-outside/raw/data.npz/edge_index.npy:0: target: expected a node of graph 0, which has 12, numbered from 0, found 99" ogb arrays-outside "$graphs"
-bad 'expected as many counts of edges as of nodes, one a graph, found 2 and 4' ogb arrays-counts "$graphs"
-bad 'arrays-count/raw/data.npz/num_nodes_list.npy:1: expected a count, found -1' ogb arrays-count "$graphs"
+bad 'expected as many counts of edges as of nodes, one a graph, found 2 and 4' ogb arrays-counts \
+    "$graphs"
+bad 'arrays-count/raw/data.npz/num_nodes_list.npy:1: expected a count, found -1' ogb arrays-count \
+    "$graphs"
 bad 'arrays-edges/raw/data.npz/edge_index.npy: expected [0-9]* edges as num_edges_list says, found [0-9]*' ogb arrays-edges "$graphs"
 bad 'arrays-label/raw/graph-label.npz: expected an array graph_label, found none' ogb arrays-label "$graphs"
 bad 'expected one number .a data set of one graph., found 4; write .task: graph_classification. below .ingest:. for a data set of many graphs' ogb ogbg_molsmall
@@ -570,9 +618,12 @@ bad 'metadata.yaml:[0-9]*: expected a task called as ingest.split_name says, fou
 mkdir init
 init_runs() { # path, what the written file says...
     local name=${1//[\/.]/-} said
-    "$bin/graphmill" init "$1" --output "init/$name.yaml" >init.out 2>init.err || fail "init $1: $(cat init.err)"
-    for said in "${@:2}"; do grep -qF -- "$said" "init/$name.yaml" || fail "init $1 does not say '$said': $(cat "init/$name.yaml")"; done
-    "$bin/graphmill" run "init/$name.yaml" --directory "runs/init-$name" --set epochs=1 --quiet >run.out 2>run.err ||
+    "$bin/graphmill" init "$1" --output "init/$name.yaml" >init.out 2>init.err ||
+        fail "init $1: $(cat init.err)"
+    for said in "${@:2}"; do grep -qF -- "$said" "init/$name.yaml" ||
+        fail "init $1 does not say '$said': $(cat "init/$name.yaml")"; done
+    "$bin/graphmill" run "init/$name.yaml" --directory "runs/init-$name" --set epochs=1 \
+        --quiet >run.out 2>run.err ||
         fail "the file of init $1 does not run: $(tail -3 run.err) $(cat "init/$name.yaml")"
 }
 init_runs columns 'format: folder' 'meta.json says directed: false'
@@ -589,13 +640,18 @@ init_runs small.graphml 'label_columns: "label"' 'edgedefault is undirected'
 init_runs graph.mtx '# as the input says: the first line says symmetric' 'task: link_prediction'
 init_runs weighted.mtx 'the first line says general'
 init_runs graph.metis 'a METIS graph is undirected'
-! grep -q 'split: random' init/tasks-npz.yaml || fail "a split of its own is not used: $(cat init/tasks-npz.yaml)"
-grep -q 'direction=undirected' <<<"$("$bin/graphmill" partition init/graph-mtx.yaml --directory runs/init-direction 2>&1)" || fail "symmetric is not undirected"
-expect 64 'so it is read as matrix_market: expected NODES beside a table of edges alone' "$bin/graphmill" init graph.mtx labels.csv
-# A table says its direction in a comment.
+! grep -q 'split: random' init/tasks-npz.yaml ||
+    fail "a split of its own is not used: $(cat init/tasks-npz.yaml)"
+grep -q 'direction=undirected' <<<"$("$bin/graphmill" partition init/graph-mtx.yaml \
+    --directory runs/init-direction 2>&1)" || fail "symmetric is not undirected"
+expect 64 'so it is read as matrix_market: expected NODES beside a table of edges alone' \
+    "$bin/graphmill" init graph.mtx labels.csv
+# A table states its direction in a comment.
 printf '%% asym unweighted\n1 2\n2 3\n3 1\n' >out.konect
 printf '# Undirected graph: ../snap.txt\n1 2\n2 3\n3 1\n' >snap.txt
-"$bin/graphmill" init out.konect --output init/konect.yaml >/dev/null 2>&1 && grep -q 'direction: as_given *# the file says `% asym`' init/konect.yaml ||
+"$bin/graphmill" init out.konect --output init/konect.yaml >/dev/null 2>&1 &&
+    grep -q 'direction: as_given *# the file says `% asym`' init/konect.yaml ||
     fail "KONECT: $(cat init/konect.yaml)"
-"$bin/graphmill" init snap.txt --output init/snap.yaml >/dev/null 2>&1 && grep -q 'direction: undirected *# the file says `# Undirected graph`' init/snap.yaml ||
+"$bin/graphmill" init snap.txt --output init/snap.yaml >/dev/null 2>&1 &&
+    grep -q 'direction: undirected *# the file says `# Undirected graph`' init/snap.yaml ||
     fail "SNAP: $(cat init/snap.yaml)"

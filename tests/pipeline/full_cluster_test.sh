@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Sampling may run a thousand rounds ahead, and a Redis Cluster has room for some of them: the run goes on as far as an epoch has room,
-# and ends with the weights of a local one.
+# Sampling may run a thousand rounds ahead, but the Redis Cluster has room for some of them: the run
+# continues as far as an epoch has room, and ends with the weights of a local one.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/redis_cluster.sh"
-command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { echo "skipped: no redis-server and redis-cli"; exit 77; }
+command -v redis-server >/dev/null && command -v redis-cli >/dev/null ||
+    { echo "skipped: no redis-server and redis-cli"; exit 77; }
 cd "$work"
 cat >g.yaml <<'Y'
 name: g
@@ -17,6 +18,9 @@ Y
 peace=$(run peace g.yaml | json weights_hash)
 cluster_start
 for port in "${cluster_ports[@]}"; do redis-cli -p "$port" config set maxmemory 18mb >>said; done
-run there g.yaml --store "tiered:$(cluster_uri rounds)^dir:$work/slow" >answer || fail "the run ended with $?"
-[ "$(json weights_hash <answer)" = "$peace" ] || fail "in a cluster that fills: weights $(json weights_hash <answer), locally $peace"
-grep -q 'is sampled when there is room, or training has come to it' there/logs/sample-0.log || fail "sampling never waited: $(tail -2 there/logs/sample-0.log)"
+run there g.yaml --store "tiered:$(cluster_uri rounds)^dir:$work/slow" >answer ||
+    fail "the run ended with $?"
+[ "$(json weights_hash <answer)" = "$peace" ] ||
+    fail "in a cluster that fills: weights $(json weights_hash <answer), locally $peace"
+grep -q 'is sampled when there is room, or training has come to it' there/logs/sample-0.log ||
+    fail "sampling never waited: $(tail -2 there/logs/sample-0.log)"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Pairs that are no edges, given by files: ranks among them by another way, mini-batches that have them, the same bits for any workers
-# and under replay; bad lines are named.
+# Negative pairs given by files: ranks among them are computed in another way, mini-batches contain
+# them, the same bits for any workers and under replay; bad lines are named.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
-# Ids are words. Of an undirected graph the edge of a line may stand either way.
+# Ids are words. The edge of a line may be in either direction in an undirected graph.
 python3 - "$work" <<'MAKE'
 import random, sys
 random.seed(4)
@@ -55,13 +55,17 @@ answer=$(run one "$work/given.yaml")
 hash=$(json weights_hash <<<"$answer")
 [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
 for metric in mrr hits_1 hits_10; do
-    [ -n "$(measure "$answer" test $metric)" ] && [ -n "$(measure "$answer" valid $metric)" ] || fail "no $metric in: $answer"
+    [ -n "$(measure "$answer" test $metric)" ] && [ -n "$(measure "$answer" valid $metric)" ] ||
+        fail "no $metric in: $answer"
 done
 
-run ids "$work/given.yaml" --set infer.predictions=false --set epochs=1 >/dev/null # which node each row is of
+# which node each row is of
+run ids "$work/given.yaml" --set infer.predictions=false --set epochs=1 >/dev/null
 
-# The rank of each line again, from the rows, among the nodes of its line but the end itself.
-check() { python3 - "$source_folder/tests/pipeline" "$work" "$@" 2>"$work/stderr" || fail "$(tail -1 "$work/stderr")"; }
+# Computes the rank of each line again, from the embeddings, among the nodes of its line except the
+# end itself.
+check() { python3 - "$source_folder/tests/pipeline" "$work" "$@" 2>"$work/stderr" ||
+    fail "$(tail -1 "$work/stderr")"; }
 cat >"$work/given.py" <<'LIBRARY'
 import sys
 sys.dont_write_bytecode = True
@@ -88,8 +92,10 @@ assert abs(sum(inverse) / len(inverse) - float(sys.argv[3])) < 1e-6, sys.argv[3]
 CHECK
 )
 
-# Negatives of a mini-batch: of an edge with a line those of the line, one after the other; of others any.
-"$bin/graphmill" export "$work/one" --what step --round 2 --output "$work/step.safetensors" >/dev/null
+# Negatives of a mini-batch: for an edge with a line the nodes of the line, one after another; for
+# others any.
+"$bin/graphmill" export "$work/one" --what step --round 2 --output "$work/step.safetensors" \
+    >/dev/null
 check < <(cat "$work/given.py" - <<'CHECK'
 from link_checks import read_step
 tensors, _, _ = read_step(work + "/step.safetensors")
@@ -111,16 +117,19 @@ CHECK
 
 other=$(run two "$work/given.yaml" --workers 2 --threads 1 --memory 400M | json weights_hash)
 [ "$other" = "$hash" ] || fail "two workers give $other, one gave $hash"
-for file in predictions.csv metrics.json; do cmp -s "$work/one/outputs/$file" "$work/two/outputs/$file" || fail "two workers give another $file"; done
+for file in predictions.csv metrics.json; do cmp -s "$work/one/outputs/$file" \
+    "$work/two/outputs/$file" || fail "two workers give another $file"; done
 for unit in ingest partition "sample --round 1 --slot 0" "train-step --round 2 --slot 0" infer; do
     # shellcheck disable=SC2086
     said=$("$bin/graphmill" replay "$work/one" $unit) || fail "replay of $unit: $said"
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
-answer=$(run test-only "$work/given.yaml" --set ingest.valid_negatives= --set infer.ranked_end=source)
-[ -n "$(measure "$answer" test mrr)" ] && [ -z "$(measure "$answer" valid mrr)" ] || fail "ranks of a split without given nodes: $answer"
+answer=$(run test-only "$work/given.yaml" --set ingest.valid_negatives= \
+    --set infer.ranked_end=source)
+[ -n "$(measure "$answer" test mrr)" ] && [ -z "$(measure "$answer" valid mrr)" ] ||
+    fail "ranks of a split without given nodes: $answer"
 
-# What is wrong is named before anything is cut.
+# Errors are named before anything is partitioned.
 bad() { # PATTERN STATUS [settings]
     local pattern=$1 status=$2
     shift 2
@@ -131,18 +140,22 @@ lines() { # FILE SED-SCRIPT: a copy that is edited
     sed "$2" "$work/$1_negatives.csv" >"$work/edited.csv"
 }
 lines test '3s/$/,nobody/'
-bad "edited.csv:3: node 'nobody' is in no other file" 65 --set ingest.test_negatives="$work/edited.csv"
+bad "edited.csv:3: node 'nobody' is in no other file" 65 \
+    --set ingest.test_negatives="$work/edited.csv"
 lines test '4s/^\([^,]*,[^,]*\),.*/\1/'
 bad 'edited.csv:4: expected nodes after the edge, which form negatives with it, found nothing' 65 --set ingest.test_negatives="$work/edited.csv"
 lines test '5{p;}'
-bad 'edited.csv:6: the edge from .* has an earlier line' 65 --set ingest.test_negatives="$work/edited.csv"
+bad 'edited.csv:6: the edge from .* has an earlier line' 65 \
+    --set ingest.test_negatives="$work/edited.csv"
 lines test '5d'
-bad 'edited.csv: the test edge from .* has no line: expected one with its negatives' 65 --set ingest.test_negatives="$work/edited.csv"
+bad 'edited.csv: the test edge from .* has no line: expected one with its negatives' 65 \
+    --set ingest.test_negatives="$work/edited.csv"
 { cat "$work/test_negatives.csv" && tail -1 "$work/valid_negatives.csv"; } >"$work/edited.csv"
 bad 'edited.csv:71: the edge from .* is not in the test split' 65 --set ingest.test_negatives="$work/edited.csv"
 { tail -1 "$work/valid_negatives.csv" && cat "$work/train_negatives.csv"; } >"$work/edited.csv"
 bad 'edited.csv:1: the edge from .* is no training edge' 65 --set ingest.train_negatives="$work/edited.csv"
 bad 'sample.negative is given, but ingest.train_negatives is empty' 78 --set ingest.train_negatives=
-bad 'infer.ranking is given, but ingest.test_negatives is empty' 78 --set ingest.test_negatives= --set ingest.valid_negatives=
+bad 'infer.ranking is given, but ingest.test_negatives is empty' 78 --set ingest.test_negatives= \
+    --set ingest.valid_negatives=
 bad 'infer.ranked_end is both, but infer.ranking is given' 78 --set infer.ranked_end=both
 bad 'negatives are given for edges' 78 --set sample.pairs=walks

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# GraphML says by its keys what is a class, a feature or a weight: coordinates and names are none of these, settings name other keys,
-# words such as none are classes, and an edge without a weight has the default of the key, or 1.
+# The keys of GraphML say what is a class, a feature or a weight: coordinates and names are none of
+# these, settings name other keys, words such as none are classes, and an edge without a weight has
+# the default of the key, or 1.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 mkdir runs
-# graphml FILE 'NAME:TYPE[=DEFAULT] ...' 'EDGE KEY or nothing' < a line a node: its values, in the order of the keys; - is none
+# graphml FILE 'NAME:TYPE[=DEFAULT] ...' 'EDGE KEY or nothing' <lines: each line has the values of a
+# node in the order of the keys; - is none
 graphml() {
     awk -v keys="$2" -v edge="${3:-}" 'BEGIN {
         print "<?xml version=\"1.0\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">"
@@ -31,16 +33,19 @@ pipeline() { # name, more lines of the ingest section
 }
 ingest() { # name, more
     pipeline "$@"
-    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" || fail "$1: $(tail -3 "$1.err")"
+    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" ||
+        fail "$1: $(tail -3 "$1.err")"
 }
-said() { grep -qE "$2" "runs/$1/logs/ingest.log" || fail "$1 does not say '$2': $(cat "runs/$1/logs/ingest.log")"; }
+said() { grep -qE "$2" "runs/$1/logs/ingest.log" ||
+    fail "$1 does not say '$2': $(cat "runs/$1/logs/ingest.log")"; }
 bad() { # status, pattern, name, more
     pipeline "$3" "${4:-}"
     expect "$1" "$2" "$bin/graphmill" partition "$3.yaml" --directory runs/bad --quiet
 }
 
-# Coordinates, by their name and by their type.
-seq 12 | awk '{printf "%.3f %.3f\n", 37.8 + $1 % 4 / 1000, -122 - $1 / 1000}' | graphml streets 'y:string x:string'
+# Coordinates, recognised by name and by type.
+seq 12 | awk '{printf "%.3f %.3f\n", 37.8 + $1 % 4 / 1000, -122 - $1 / 1000}' |
+    graphml streets 'y:string x:string'
 bad 65 'expected labels, found that no node has a label' streets
 ingest streets '  task: link_prediction\n'
 said streets 'streets.graphml: y, x are not used'
@@ -51,7 +56,7 @@ seq 12 | awk '{print $1 % 2, $1 % 3}' | graphml whole 'y:int x:int'
 bad 65 'expected labels, found that no node has a label' whole
 seq 12 | awk '{print 37.8 + $1 % 4}' | graphml real 'label:double'
 bad 65 'expected labels, found that no node has a label' real
-# A setting names them, and a class y without x is one.
+# A setting names them; a class called y without x is a class.
 ingest whole '  label_columns: y\n  feature_columns: "x"\n'
 said whole 'whole.graphml: y is the class; x is features'
 said whole 'labels: 12 nodes with one of 2 classes'
@@ -61,8 +66,9 @@ said class 'y is the class; x_0, x_1 are features'
 said class 'features: 2 columns, of the input|features: 2 columns'
 said class 'labels: 12 nodes with one of 3 classes'
 
-# The class under another key than that of the names.
-seq 12 | awk '{printf "n%02d %s\n", $1, $1 % 2 ? "red" : "blue"}' | graphml club 'label:string club:string'
+# The class has another key than the usual names.
+seq 12 | awk '{printf "n%02d %s\n", $1, $1 % 2 ? "red" : "blue"}' |
+    graphml club 'label:string club:string'
 ingest club '  label_columns: club\n'
 said club 'club is the class; label is not used'
 said club 'labels: 12 nodes with one of 2 classes'
@@ -80,7 +86,8 @@ ingest height '  label_columns: height\n  task: node_regression\n'
 said height 'labels: 12 nodes with a number|labels: 12 nodes'
 
 # none and NA are classes like any other word.
-seq 12 | awk '{split("none NA red", word, " "); print word[$1 % 3 + 1]}' | graphml words 'label:string'
+seq 12 | awk '{split("none NA red", word, " "); print word[$1 % 3 + 1]}' |
+    graphml words 'label:string'
 ingest words
 said words 'labels: 12 nodes with one of 3 classes'
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Inference of some nodes (graphmill infer --nodes): the bytes of those of all nodes, from their neighbourhood alone, for layers
-# of every kind of input; replayed, verified, and refused where there is no room.
+# Inference of some nodes (graphmill infer --nodes): the same bytes as in inference of all nodes,
+# computed from their neighbourhood alone, for layers with every kind of input; replayed, verified,
+# and refused without enough room.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/quickstart.yaml
 graph=(--set ingest.nodes=4000 --set partition.parts=3)
 printf '17\n3999\n1234\n' >"$work/ids"
 
-# same NAME: the rows of those nodes in $work/NAME-some are those in $work/NAME-all.
+# The rows of those nodes in $work/NAME-some equal those in $work/NAME-all: same NAME
 same() {
     python3 - "$work/$1-all/outputs" "$work/$1-some/outputs" <<'PYTHON' || fail "$1: other rows of some nodes"
 import struct, sys
@@ -33,7 +34,8 @@ try() { # NAME, settings of the model
     for how in all some; do
         local more=()
         [ $how = all ] || more=(--nodes "$work/ids")
-        "$bin/graphmill" infer "$work/$name" --on "$pipeline" "${graph[@]}" --directory "$work/$name-$how" --quiet --json "${more[@]}" \
+        "$bin/graphmill" infer "$work/$name" --on "$pipeline" "${graph[@]}" \
+            --directory "$work/$name-$how" --quiet --json "${more[@]}" \
             >"$work/answer" || fail "$name: inference of $how nodes"
     done
     same "$name"
@@ -42,15 +44,19 @@ try sage
 try one-layer --set sample.fanouts=[4]
 try gcn --set train-step.model=gcn --set train-step.norm=layer
 try gat --set train-step.model=gat --set train-step.heads=2 --set train-step.residual=true
-try joined --set train-step.model=graph_conv --set train-step.jumping_knowledge=cat --set sample.fanouts=[3,3,3]
+try joined --set train-step.model=graph_conv --set train-step.jumping_knowledge=cat \
+    --set sample.fanouts=[3,3,3]
 try appnp --set train-step.model=appnp --set sample.fanouts=[3,3]
 
-grep -ho 'of whose neighbourhood [0-9]* of 4000' "$work/sage-some"/logs/infer-*.log >"$work/read" || fail "nobody says how much was read"
+grep -ho 'of whose neighbourhood [0-9]* of 4000' "$work/sage-some"/logs/infer-*.log >"$work/read" \
+    || fail "nobody says how much was read"
 read -r _ _ _ count _ <"$work/read"
 [ "$count" -lt 2500 ] || fail "$count of 4000 nodes were read for three"
-[ -z "$(find "$work/sage-some/store/run" -path '*/infer/*')" ] || fail "layers of all nodes were stored"
+[ -z "$(find "$work/sage-some/store/run" -path '*/infer/*')" ] ||
+    fail "layers of all nodes were stored"
 "$bin/graphmill" verify "$work/sage-some" >"$work/said" || fail "verify: $(cat "$work/said")"
 "$bin/graphmill" replay "$work/sage-some" infer >"$work/said" || fail "replay: $(cat "$work/said")"
 grep -q '^MATCH outputs/' "$work/said" || fail "replay: $(cat "$work/said")"
 expect 64 'has no layers of their own' "$bin/graphmill" replay "$work/sage-some" infer --layer 1
-expect 78 'inference of some nodes, which keeps no rows' "$bin/graphmill" export "$work/sage-some" --what logits --output "$work/logits"
+expect 78 'inference of some nodes, which keeps no rows' "$bin/graphmill" export "$work/sage-some" \
+    --what logits --output "$work/logits"

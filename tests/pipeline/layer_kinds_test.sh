@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Each kind of layer through every stage: trained, replayed, inferred and exported, with the same bits for any workers.
-# A new kind is a line of `kinds`: what is set, and a tensor of its model.
+# Each kind of layer through every stage: trained, replayed, inferred and exported, with the same
+# bits for any workers. A new kind is a line of `kinds`: its settings, and a tensor of its model.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 pipeline=$source_folder/pipelines/karate.yaml
 
@@ -40,12 +40,15 @@ while read -r settings tensor; do
     [[ $names == *"\"$tensor\""* ]] || fail "$settings: the model's file has no $tensor: $names"
 done <<<"$kinds"
 
-# What cannot be is refused before anything is written.
-expect 78 'the model has no tensors to train' run none "$pipeline" --set train-step.model=identity --set 'sample.fanouts=[]'
+# Impossible settings are refused before anything is written.
+expect 78 'the model has no tensors to train' run none "$pipeline" --set train-step.model=identity \
+    --set 'sample.fanouts=[]'
 expect 78 'as many columns as it reads' run none "$pipeline" --set train-step.model=propagate
 [ ! -e "$work/none" ] || fail "something was written"
-expect 78 'for PyG alone' "$bin/graphmill" export "$work/graph_conv" --flavor dgl --output "$work/graph_conv.dgl"
-expect 78 'has a norm' "$bin/graphmill" export "$work/gin-norm-batch" --flavor dgl --output "$work/gin-norm.dgl"
+expect 78 'for PyG alone' "$bin/graphmill" export "$work/graph_conv" --flavor dgl \
+    --output "$work/graph_conv.dgl"
+expect 78 'has a norm' "$bin/graphmill" export "$work/gin-norm-batch" --flavor dgl \
+    --output "$work/gin-norm.dgl"
 "$bin/graphmill" export "$work/gin-train_eps-true" --flavor dgl --output "$work/gin.dgl" >/dev/null
 names=$(head -c 4096 "$work/gin.dgl" | tr -c '[:print:]' ' ')
 [[ $names == *layers.1.apply_func.2.weight* ]] || fail "DGL's names of gin are $names"

@@ -1,10 +1,14 @@
-"""Link prediction once more, slowly and from what a run exports: link_checks.py step FILE | ranks FOLDER | triples FOLDER INPUT.
+"""Checks link prediction slowly from a run's exports: link_checks.py step FILE | ranks FOLDER |
+triples FOLDER INPUT.
 
-step   FILE is an exported step (sage, bilinear decoder, binary cross-entropy, no dropout): no seed edge is among the sampled
-       ones, and loss and gradients are those of the formula, by central differences.
-triples  FOLDER are outputs (distmult by edge type, both ends ranked among all nodes, filtered) of the folder INPUT: scores and ranks
-       are those of the rows, with other known triples left out.
-ranks  FOLDER are outputs (dot decoder, ranked among all nodes but the source, not filtered): each rank is that of its score.
+  step     FILE is an exported step (sage, bilinear decoder, binary cross-entropy, no dropout): no
+           seed edge is among the sampled ones, and loss and gradients are those of the formula, by
+           central differences.
+  triples  FOLDER has outputs (distmult by edge type, both ends ranked among all nodes, filtered) of
+           the folder INPUT: scores and ranks are those of the embeddings, without other known
+           triples.
+  ranks    FOLDER has outputs (dot decoder, ranked among all nodes but the source, not filtered):
+           each rank is that of its score.
 """
 import array
 import json

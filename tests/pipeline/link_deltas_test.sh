@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Held-out edges of versions' partitions, which are made of those of the dataset where parts are deltas: the same weights, predictions and answers
-# as over parts written whole; replayed, verified, and mended when what they are made of is lost.
+# Held-out edges of versions' partitions, which are made from those of the dataset if parts are
+# deltas: the same weights, predictions and answers as with complete parts; replayed, verified, and
+# repaired when their inputs are lost.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/class_graph.sh"
 mkdir "$work/g" && cd "$work/g"
@@ -21,12 +22,15 @@ for v in 1 2; do
     awk -v v=$v 'BEGIN {for (i = 0; i < 30; i++) print "n" v * 60 + i ",n" v * 90 + 2 * i + 1 ",4"}' >edges$v
     awk -v v=$v 'BEGIN {for (i = 0; i < 6; i++) print "n" 1199 - v * 20 - 3 * i}' >old_nodes$v
     for name in deltas whole; do
-        "$bin/graphmill" update l.yaml --directory "$work/$name" --quiet --add-edges edges$v --remove-nodes old_nodes$v >/dev/null
+        "$bin/graphmill" update l.yaml --directory "$work/$name" --quiet --add-edges edges$v \
+            --remove-nodes old_nodes$v >/dev/null
     done
     hash=$(run deltas l.yaml | json weights_hash)
     found=$(run whole l.yaml --set partition.compact=0 | json weights_hash)
-    [ -n "$hash" ] && [ "$hash" = "$found" ] || fail "version $v: weights $hash, over parts written whole $found"
-    cmp "$work/whole/outputs/predictions.csv" "$work/deltas/outputs/predictions.csv" || fail "version $v: other predictions"
+    [ -n "$hash" ] && [ "$hash" = "$found" ] ||
+        fail "version $v: weights $hash, over parts written whole $found"
+    cmp "$work/whole/outputs/predictions.csv" "$work/deltas/outputs/predictions.csv" ||
+        fail "version $v: other predictions"
 done
 newest=$(basename "$(ls -dt "$parts"/*/book.record | sed -n '1s:/book.record::p')")
 [ -e "$parts/$newest/placement.record" ] || fail 'the newest is no delta'

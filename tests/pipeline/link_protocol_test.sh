@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What links are measured on: the source is no candidate for its own target; leave_one_out tests no pair that stands in training; a
-# split by time tests each interaction that is kept; and candidates of a bipartite graph are of the right side.
+# The protocol of link metrics: the source is no candidate for its own target; leave_one_out tests
+# no pair that is in training; a split by time tests each kept interaction; and candidates of a
+# bipartite graph are of the right side.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON'
@@ -35,8 +36,10 @@ YAML
     run "$1" "$1.yaml" "${@:5}" >/dev/null
 }
 pipeline friends 10 'path: friends.csv, direction: undirected' 'negatives: 2'
-pipeline one 1 'path: buys.csv, edge_columns: "source: user; target: item; time: time", edge_split: leave_one_out, direction: as_given' 'negatives: 2'
-pipeline kept 1 'path: buys.csv, edge_columns: "source: user; target: item; time: time", edge_split: time 60/20/20, duplicates: keep, direction: as_given' 'negatives: 2'
+pipeline one 1 \
+    'path: buys.csv, edge_columns: "source: user; target: item; time: time", edge_split: leave_one_out, direction: as_given' 'negatives: 2'
+pipeline kept 1 \
+    'path: buys.csv, edge_columns: "source: user; target: item; time: time", edge_split: time 60/20/20, duplicates: keep, direction: as_given' 'negatives: 2'
 /usr/bin/python3 - "$source_folder/tests/pipeline" <<'PYTHON' || fail 'see above'
 import collections, csv, sys
 sys.path.insert(0, sys.argv[1])
@@ -48,7 +51,7 @@ def predictions(name):
 def score(a, b):
     return sum(x * y for x, y in zip(a, b))
 
-# Filtered ranks among all nodes but the source.
+# Filtered ranks among all nodes except the source.
 rows, near = read_rows("friends/outputs/embeddings.npy"), collections.defaultdict(set)
 for line in list(open("friends.csv"))[1:]:
     a, b = map(int, line.split(","))
@@ -66,7 +69,7 @@ for p in predictions("friends"):
 assert not wrong, f"{wrong} ranks are not those of the other nodes"
 assert above_self > 30, f"only {above_self} sources score above their targets: the test shows nothing"
 
-# Pairs of the test are in no other split.
+# Test pairs are in no other split.
 by = collections.defaultdict(list)
 for user, item, time in list(csv.reader(open("buys.csv")))[1:]:
     by[user].append((int(time), item))
@@ -76,7 +79,7 @@ assert len(tests) == 30, f"{len(tests)} users have a test pair, expected the 30 
 for user, item in tests:
     assert item not in [i for _, i in sorted(by[user])[:-2]], f"user {user} had item {item} before"
 
-# Each interaction that is kept is an example, with as many candidates as there are items.
+# Each kept interaction is an example, with as many candidates as there are items.
 times = sorted(int(t) for events in by.values() for t, _ in events)
 end = times[-(-len(times) * 60 // 100) - 1]
 late = sum(t > end for t in times)
@@ -84,9 +87,11 @@ assert len(predictions("kept")) == late, f"{len(predictions('kept'))} interactio
 items = {i for events in by.values() for _, i in events}
 assert all(float(p["rank"]) <= len(items) for p in predictions("kept") + predictions("one")), "a user is a candidate in the place of an item"
 PYTHON
-said() { grep -qE "$2" "$work/$1/logs/ingest.log" || fail "$1: the log does not say '$2': $(tail -4 "$work/$1/logs/ingest.log")"; }
+said() { grep -qE "$2" "$work/$1/logs/ingest.log" ||
+    fail "$1: the log does not say '$2': $(tail -4 "$work/$1/logs/ingest.log")"; }
 said one '10 nodes with three edges or more hold out nothing'
 said one 'all edges go from 40 nodes to [0-9]+ others'
 said kept '[1-9][0-9]* of the [0-9]+ held-out edges join two nodes that a training edge joins, too'
-run merged kept.yaml --set ingest.duplicates=remove --set ingest.edge_split='time 10/10/80' >/dev/null
+run merged kept.yaml --set ingest.duplicates=remove --set ingest.edge_split='time 10/10/80' \
+    >/dev/null
 said merged '[1-9][0-9]* more edges are held out and are no examples'

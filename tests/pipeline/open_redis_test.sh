@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A Redis on all addresses without a password gives a warning; one on 127.0.0.1 gives none; a password file that all may read gives one.
+# A Redis on all addresses without a password gives a warning, and one on 127.0.0.1 gives none; a
+# password file that everybody may read gives one.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo 'skipped: no redis-server'; exit 77; }
 pipeline=$source_folder/pipelines/quickstart.yaml
@@ -10,15 +11,18 @@ serve() { # options of the server; the port in $port
         : >"$work/redis.txt"
         redis-server --port $port --dir "$work" --save '' "$@" >"$work/redis.txt" &
         started+=($!)
-        until grep -q 'Ready to accept' "$work/redis.txt" || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+        until grep -q 'Ready to accept' "$work/redis.txt" ||
+            ! kill -0 $! 2>/dev/null; do sleep 0.05; done
         kill -0 $! 2>/dev/null && return
     done
     fail "no port for Redis: $(tail -3 "$work/redis.txt")"
 }
-train() { run "r$RANDOM" "$pipeline" --set epochs=1 --redis "redis://127.0.0.1:$port" "$@" >/dev/null 2>"$work/stderr" || fail "$(tail -2 "$work/stderr")"; }
+train() { run "r$RANDOM" "$pipeline" --set epochs=1 --redis "redis://127.0.0.1:$port" "$@" \
+    >/dev/null 2>"$work/stderr" || fail "$(tail -2 "$work/stderr")"; }
 serve --bind 0.0.0.0
 train
-grep -q "needs no password and listens on '0.0.0.0'" "$work/stderr" || fail "no warning: $(cat "$work/stderr")"
+grep -q "needs no password and listens on '0.0.0.0'" "$work/stderr" ||
+    fail "no warning: $(cat "$work/stderr")"
 serve --bind 127.0.0.1
 train
 ! grep -q 'password' "$work/stderr" || fail "a warning of a closed server: $(cat "$work/stderr")"
@@ -28,6 +32,7 @@ for mode in 644 600; do
     chmod $mode "$work/password"
     train --redis-password-file "$work/password"
     found=$(grep -c 'may be read by every user' "$work/stderr" || true)
-    [ "$found" = $([ $mode = 644 ] && echo 1 || echo 0) ] || fail "mode $mode: $(cat "$work/stderr")"
+    [ "$found" = $([ $mode = 644 ] && echo 1 || echo 0) ] ||
+        fail "mode $mode: $(cat "$work/stderr")"
     ! grep -q 'needs no password' "$work/stderr" || fail 'a warning of a server with a password'
 done

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# pipelines/python/graphmill.py: a graph saved from arrays trains as the folder that it stands for, and what a run left is read back.
+# pipelines/python/graphmill.py: a graph saved from arrays trains like the folder that it
+# represents, and the results of a run are read back.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 cp "$source_folder/pipelines/python/graphmill.py" .
@@ -42,7 +43,7 @@ assert run.embeddings.shape == (34, 8)
 history = run.history
 assert [h for h in history if "round" in h][0]["round"] == 0 and history[-1]["snapshot"] == run.answer["rounds"]
 
-# The weights give the logits: GraphSAGE by hand.
+# The weights give the logits: GraphSAGE computed by hand.
 w, h = run.weights, x
 for layer in range(2):
     mean = np.stack([h[edges[0][edges[1] == v]].mean(0) for v in range(34)])
@@ -86,6 +87,7 @@ try:
 except FileNotFoundError as error:
     assert "not finished" in str(error)
 PYTHON
-# The typed folder is one that ingest takes.
+# ingest accepts the folder with types.
 printf 'name: typed\ningest: {path: %s/typed, relations: true, missing_features: degree}\npartition: {parts: 1}\nsample: {fanouts: [2]}\n' "$work" >typed.yaml
-"$bin/graphmill" partition typed.yaml --directory typed-run --quiet >/dev/null 2>typed.err || fail "typed: $(tail -3 typed.err)"
+"$bin/graphmill" partition typed.yaml --directory typed-run --quiet >/dev/null 2>typed.err ||
+    fail "typed: $(tail -3 typed.err)"

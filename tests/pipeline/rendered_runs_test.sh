@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# graphmill render: what it refuses, what it names; and two runs as it prints them, side by side over one store and one Redis:
-# the scripts of their Pods are run here, started again while they end with 75, and give the weights of graphmill run.
+# graphmill render: what it refuses and names; and two printed runs side by side with one store and
+# one Redis: the scripts of their Pods are run here, restarted while they end with 75, and give the
+# weights of graphmill run.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 python3 -c 'import yaml' 2>/dev/null || { echo "skipped: no python3-yaml"; exit 77; }
@@ -8,7 +9,8 @@ cd "$work"
 pipeline=$work/karate.yaml
 sed "s#\.\./tests/#$source_folder/tests/#" "$source_folder/pipelines/karate.yaml" >"$pipeline"
 render=("$bin/graphmill" render "$pipeline" --image r/graphmill:1 --store dir:/data/store)
-expect 64 'takes one pipeline file' "$bin/graphmill" render --image r/graphmill:1 --store dir:/data/store
+expect 64 'takes one pipeline file' "$bin/graphmill" render --image r/graphmill:1 \
+    --store dir:/data/store
 expect 64 'tag other than latest' "${render[@]}" --image r/graphmill:latest
 expect 64 'tag other than latest' "${render[@]}" --image localhost:5000/graphmill
 expect 64 'expected a folder of the claim' "${render[@]}" --store dir:/mnt/store
@@ -24,7 +26,8 @@ expect 64 'ports of 1 to 65535' "${render[@]}" --egress 65536
 expect 64 'cannot be handed on' "${render[@]}" --set 'name=$(POD_NAME)'
 expect 78 'unknown' "${render[@]}" --set sample.fanout=3
 
-# Equal in, equal out; anything else another name, and what the file asks of the environment is handed on.
+# The same input gives the same output; any change gives another name, and environment variables of
+# the file are passed on.
 "${render[@]}" >one.yaml 2>stderr.log
 "${render[@]}" >two.yaml 2>stderr.log
 cmp one.yaml two.yaml || fail "two of the same differ"
@@ -41,7 +44,8 @@ assert step["resources"]["requests"] == {"cpu": "4000m", "memory": "16384Mi"}, s
 assert "--threads=4" in step["args"] and "--set=seed=9" in step["args"], step["args"]
 PYTHON
 printf 'name: a\ningest: {format: folder, path: "${INPUT_OF_RUN}/graph"}\n' >variable.yaml
-INPUT_OF_RUN='/data/"in"' "$bin/graphmill" render variable.yaml --image r/g:1 --store dir:/data/store >variable.out 2>stderr.log
+INPUT_OF_RUN='/data/"in"' "$bin/graphmill" render variable.yaml --image r/g:1 \
+    --store dir:/data/store >variable.out 2>stderr.log
 grep -A1 'name: INPUT_OF_RUN' variable.out >found.txt || fail "the Pods do not have INPUT_OF_RUN"
 grep -qF 'value: "/data/\"in\""' found.txt || fail "INPUT_OF_RUN: found $(cat found.txt)"
 
@@ -62,30 +66,36 @@ expect_ports 443 --store s3://bucket/store
 expect_ports 8333 --store 's3://bucket/store?region=x&endpoint=http://weed.storage:8333'
 expect_ports 80 --store 's3://bucket/store?endpoint=http://weed.storage/&region=x'
 expect_ports 443 --store 's3://bucket/store?endpoint=https://weed.storage'
-expect_ports '7000 7001 9000' --store 'tiered:redis+cluster://a:7000,b:7001,c:7000/rounds^s3://bucket/store?endpoint=https://[fd00::1]:9000'
+expect_ports '7000 7001 9000' --store \
+    'tiered:redis+cluster://a:7000,b:7001,c:7000/rounds^s3://bucket/store?endpoint=https://[fd00::1]:9000'
 expect_ports '6380' --store dir:/data/store --redis rediss://queue.elsewhere:6380
 expect_ports '443 6379' --store s3://bucket/store --redis redis://queue.elsewhere:6379
-expect_ports '8333 9001' --store s3://bucket/store --egress 8333 --egress 9001 --egress 8333 --redis redis://queue.elsewhere:6380
-expect 78 '--store: .*expected redis.+cluster' "${render[@]}" --store tiered:redis+cluster://a:x/rounds^s3://bucket/store
+expect_ports '8333 9001' --store s3://bucket/store --egress 8333 --egress 9001 --egress 8333 \
+    --redis redis://queue.elsewhere:6380
+expect 78 '--store: .*expected redis.+cluster' "${render[@]}" \
+    --store tiered:redis+cluster://a:x/rounds^s3://bucket/store
 expect 78 '--redis: ' "${render[@]}" --redis http://queue
 
-# Two runs, as Pods of the form indexed would be.
+# Two runs, like Pods of the form indexed.
 mkdir -p data scratch queue
 printf secret >queue/password
-redis-server --port 0 --unixsocket "$work/redis.sock" --requirepass secret --dir "$work" --save '' >redis.txt &
+redis-server --port 0 --unixsocket "$work/redis.sock" --requirepass secret --dir "$work" --save '' \
+    >redis.txt &
 started+=($!)
 for _ in $(seq 200); do [ -S redis.sock ] && break || sleep 0.05; done
 pod() { # run, number: again while it ends with 75, as its Job does
     local status=75
     while [ $status -eq 75 ]; do
         status=0
-        POD_NAME=$1-$2 JOB_COMPLETION_INDEX=$2 PATH=$bin:$PATH sh -euc "$(cat "$1/script")" 2>>"$1/$2.log" || status=$?
+        POD_NAME=$1-$2 JOB_COMPLETION_INDEX=$2 PATH=$bin:$PATH sh -euc "$(cat "$1/script")" \
+            2>>"$1/$2.log" || status=$?
     done
     echo $status >"$1/$2.status"
 }
 for seed in 1 2; do
     mkdir -p run$seed/config
-    "${render[@]}" --form indexed --workers 2 --name run$seed --set seed=$seed --redis "unix:$work/redis.sock" >run$seed/run.yaml 2>stderr.log
+    "${render[@]}" --form indexed --workers 2 --name run$seed --set seed=$seed \
+        --redis "unix:$work/redis.sock" >run$seed/run.yaml 2>stderr.log
     python3 - run$seed "$work" <<'PYTHON'
 import sys, yaml
 folder, work = sys.argv[1:]
@@ -109,8 +119,11 @@ for seed in 1 2; do
 done
 for pid in "${crews[@]}"; do wait "$pid"; done
 for seed in 1 2; do
-    for status in run$seed/*.status; do [ "$(cat "$status")" = 0 ] || fail "$status: $(cat "$status"); $(tail -1 "${status%.status}.log")"; done
-    [ "$(ls run$seed/*.status | wc -l)" -eq "$(cat run$seed/pods)" ] || fail "run$seed: not all Pods ended"
+    for status in run$seed/*.status; do [ "$(cat "$status")" = 0 ] ||
+        fail "$status: $(cat "$status"); $(tail -1 "${status%.status}.log")"; done
+    [ "$(ls run$seed/*.status | wc -l)" -eq "$(cat run$seed/pods)" ] ||
+        fail "run$seed: not all Pods ended"
     expected=$(run peace$seed "$pipeline" --set seed=$seed | json weights_hash)
-    grep -qh "$expected" run$seed/*.log || fail "run$seed: no Pod said $expected: $(grep -h 'weights hash' run$seed/*.log)"
+    grep -qh "$expected" run$seed/*.log ||
+        fail "run$seed: no Pod said $expected: $(grep -h 'weights hash' run$seed/*.log)"
 done

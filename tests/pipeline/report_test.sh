@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# report.html: whole, needs nothing from elsewhere, and says what the run's other outputs say. Two runs beside each other.
+# report.html is complete, needs no other files, and agrees with the run's other outputs. Two runs
+# next to each other.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
-run one "$source_folder/pipelines/karate.yaml" --set partition.parts=3 --set name='one' >"$work/one.json"
-run two "$source_folder/pipelines/karate.yaml" --set partition.parts=3 --set name='two' --set seed=7 >"$work/two.json"
+run one "$source_folder/pipelines/karate.yaml" --set partition.parts=3 --set name='one' \
+    >"$work/one.json"
+run two "$source_folder/pipelines/karate.yaml" --set partition.parts=3 --set name='two' \
+    --set seed=7 >"$work/two.json"
 [ -s one/report.html ] || fail "run wrote no report"
 mv one/report.html first.html
 [ "$("$bin/graphmill" report one)" = one/report.html ] || fail "the answer is not the path"
 cmp first.html one/report.html || fail "the same run, another page"
 mv one/report.html first.html
-"$bin/graphmill" run "$source_folder/pipelines/karate.yaml" --directory one --set partition.parts=3 --set name='one' >unchanged.txt 2>/dev/null
+"$bin/graphmill" run "$source_folder/pipelines/karate.yaml" --directory one \
+    --set partition.parts=3 --set name='one' >unchanged.txt 2>/dev/null
 [ -s one/report.html ] || fail "a finished run without its page does not get it back"
 grep -q '^report  *one/report.html$' unchanged.txt || fail "the summary does not name the page"
 "$bin/graphmill" report one --output /dev/stdout >stdout.html
@@ -74,7 +78,7 @@ for run in (one, two):
 assert ["seed", "3", "7"] in both.cells and ["name", "one", "two"] in both.cells, "the difference in settings is not told"
 assert not any(row[:1] == ["partition.parts"] for row in both.cells), "a setting that is the same is told"
 PYTHON
-# A run that has not ended has a page, too, and what is missing is said.
+# An unfinished run has a page, too, and missing data are named.
 rm -rf one/times
 "$bin/graphmill" report one >/dev/null
 mv one/store/logs one/store/elsewhere

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every sampler trains Cora to a sane accuracy, replays, and gives the same weights for one worker and two; a neighbourhood in
-# time does not look ahead; what a sampler lacks is said before anything is partitioned.
+# Every sampler trains Cora to a reasonable accuracy, replays, and gives the same weights with one
+# worker and two; a temporal neighbourhood does not look ahead; data that a sampler lacks are
+# reported before anything is partitioned.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 is_above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 
@@ -30,7 +31,8 @@ sample: {fanouts: [6], batch_size: 64}
 train-step: {dropout: 0}
 aggregate: {learning_rate: 0.05}
 YAML
-valid_of() { sed -n 's/.*"valid_accuracy":\([0-9.]*\).*/\1/p' "$work/$1/metrics.jsonl" | sort -n | tail -1; }
+valid_of() { sed -n 's/.*"valid_accuracy":\([0-9.]*\).*/\1/p' "$work/$1/metrics.jsonl" | sort -n |
+    tail -1; }
 seen() { # name, settings
     local name=$1
     shift
@@ -42,12 +44,15 @@ is_above "$found" 0.9 || fail "with edges of any time validation accuracy is $fo
 found=$(seen first --set sample.sampler=temporal_neighbor --set sample.seed_time=first_edge)
 is_above 0.68 "$found" || fail "a sampler that must not look ahead gets $found"
 found=$(seen last --set sample.sampler=temporal_neighbor --set sample.temporal_strategy=last)
-is_above "$found" 0.9 || fail "with the last edges until the seed's last one validation accuracy is $found"
+is_above "$found" 0.9 ||
+    fail "with the last edges until the seed's last one validation accuracy is $found"
 hash=$(json weights_hash <"$work/said.json")
-other=$(run last-2 "$work/times.yaml" --set sample.sampler=temporal_neighbor --set sample.temporal_strategy=last \
+other=$(run last-2 "$work/times.yaml" --set sample.sampler=temporal_neighbor \
+    --set sample.temporal_strategy=last \
     --workers 2 --threads 1 | json weights_hash)
 [ "$other" = "$hash" ] || fail "temporal_neighbor: two workers give $other, one gave $hash"
-"$bin/graphmill" replay "$work/last" sample --round 119 --slot 0 >"$work/said" 2>&1 || fail "replay: $(cat "$work/said")"
+"$bin/graphmill" replay "$work/last" sample --round 119 --slot 0 >"$work/said" 2>&1 ||
+    fail "replay: $(cat "$work/said")"
 
 # --- what is missing or cannot be, before anything is partitioned
 
@@ -55,7 +60,8 @@ sed '1s/ time$//; s/ [0-9.]*$//; s/ 1$/ -1/' "$work/edges" >"$work/untimed"
 refused() { # pattern, settings
     local pattern=$1
     shift
-    expect 65 "$pattern" "$bin/graphmill" run "$work/times.yaml" --directory "$work/refused" --quiet \
+    expect 65 "$pattern" "$bin/graphmill" run "$work/times.yaml" --directory "$work/refused" \
+        --quiet \
         --set ingest.path="$work/untimed" "$@"
     [ -z "$(find "$work/refused" -name 'topology*')" ] || fail "$pattern: partitioned all the same"
 }
@@ -81,13 +87,15 @@ settings_of() {
     shadow) echo sample.fanouts=[-1,-1] sample.batch_size=70 sample.batches_per_round=2 ;;
     esac
 }
-for sampler in neighbor_with_replacement fastgcn ladies graphsaint_node graphsaint_edge graphsaint_walk cluster_gcn shadow; do
+for sampler in neighbor_with_replacement fastgcn ladies graphsaint_node graphsaint_edge \
+    graphsaint_walk cluster_gcn shadow; do
     with=("${common[@]}" --set sample.sampler=$sampler)
     for setting in $(settings_of $sampler); do with+=(--set "$setting"); done
     answer=$(run $sampler "$pipeline" "${with[@]}")
     found=$(sed -n 's/.*"test":{[^}]*"accuracy":\([0-9.]*\).*/\1/p' <<<"$answer")
     least=0.76
-    [ $sampler != graphsaint_node ] || least=0.66 # a third of the training nodes in a batch, and those by importance
+    [ $sampler != graphsaint_node ] ||
+        least=0.66 # a third of the training nodes in a batch, and those by importance
     is_above "$found" $least || fail "$sampler: test accuracy on Cora is $found"
     hash=$(json weights_hash <<<"$answer")
     for stage in sample train-step; do
@@ -100,16 +108,21 @@ for sampler in neighbor_with_replacement fastgcn ladies graphsaint_node graphsai
         [ "$other" = "$hash" ] || fail "$sampler: two workers give $other, one gave $hash"
         ;;
     esac
-    if [ $sampler = graphsaint_walk ]; then # what it counted is a record: promised, made again, replayed
-        "$bin/graphmill" replay "$work/$sampler" sample --walks >"$work/said" 2>&1 || fail "replay of the counts: $(cat "$work/said")"
+    if [ $sampler = graphsaint_walk ]; \
+        then # what it counted is a record: promised, made again, replayed
+        "$bin/graphmill" replay "$work/$sampler" sample --walks >"$work/said" 2>&1 ||
+            fail "replay of the counts: $(cat "$work/said")"
         counts=$(find "$work/$sampler/store/run" -name 'walk_counts*')
         cp "$counts" "$work/counts"
         rm "$counts"
-        "$bin/graphmill" verify "$work/$sampler" >"$work/said" 2>&1 && fail "verify does not miss the counts of walks"
-        grep -q walk_counts "$work/said" || fail "verify says nothing of the counts: $(cat "$work/said")"
+        "$bin/graphmill" verify "$work/$sampler" >"$work/said" 2>&1 &&
+            fail "verify does not miss the counts of walks"
+        grep -q walk_counts "$work/said" ||
+            fail "verify says nothing of the counts: $(cat "$work/said")"
         run $sampler "$pipeline" "${with[@]}" --set epochs=50 >/dev/null
         counts=$(find "$work/$sampler/store/run" -name 'walk_counts*' | head -1)
-        cmp -s <(tail -c +129 "$counts") <(tail -c +129 "$work/counts") || fail "the counts made again are others"
+        cmp -s <(tail -c +129 "$counts") <(tail -c +129 "$work/counts") ||
+            fail "the counts made again are others"
     fi
     rm -rf "${work:?}/$sampler" "${work:?}/$sampler-2"
 done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Sparse features do not say how many columns they have. A graph whose last ones are 0 is read with those of the model, of meta.json or
-# of a setting; plain, and by node type.
+# Sparse features do not say how many columns they have. A graph whose last columns are 0 is read
+# with those of the model, of meta.json or of a setting; plain, and by node type.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# folder NAME COLUMNS STEM: 60 nodes, features in the first COLUMNS columns of 6
+# Makes 60 nodes with features in the first COLUMNS columns of 6: folder NAME COLUMNS STEM
 folder() {
     mkdir "$work/$1"
     python3 - "$work/$1" "$2" "$3" <<'PYTHON'
@@ -38,7 +38,8 @@ paper,0,60" >"$work/$1/node-types.csv"
 cites,paper,paper" >"$work/$1/edge-types.csv"
     }
 }
-pipeline() { printf 'epochs: 2\ningest: {format: folder, path: %s, split: random 60/20/20, relations: %s}\nsample: {fanouts: [3]}\n' "$work/$1" "$2" >"$work/$1.yaml"; }
+pipeline() { printf \
+    'epochs: 2\ningest: {format: folder, path: %s, split: random 60/20/20, relations: %s}\nsample: {fanouts: [3]}\n' "$work/$1" "$2" >"$work/$1.yaml"; }
 
 for kind in "plain feat false" "typed paper-feat true"; do
     read -r name stem relations <<<"$kind"
@@ -46,21 +47,32 @@ for kind in "plain feat false" "typed paper-feat true"; do
     folder "$name-four" 4 "$stem" && pipeline "$name-four" "$relations"
     run "$name" "$work/$name-six.yaml" >"$work/said" 2>&1 || fail "$name: $(cat "$work/said")"
     for on in "$name-four" "$name-four.yaml"; do
-        "$bin/graphmill" infer "$work/$name" --on "$work/$on" --directory "$work/on-$on" --quiet >"$work/said" 2>&1 ||
+        "$bin/graphmill" infer "$work/$name" --on "$work/$on" --directory "$work/on-$on" \
+            --quiet >"$work/said" 2>&1 ||
             fail "infer --on $on, whose last two columns are 0: $(cat "$work/said")"
-        [ "$(wc -l <"$work/on-$on/outputs/predictions.csv")" -eq 61 ] || fail "$on: $(head -3 "$work/on-$on/outputs/predictions.csv")"
+        [ "$(wc -l <"$work/on-$on/outputs/predictions.csv")" -eq 61 ] ||
+            fail "$on: $(head -3 "$work/on-$on/outputs/predictions.csv")"
     done
 done
 
-# A run of its own goes by its file, or by what is said.
+# A run of its own uses its file, or the setting.
 features() { json features; }
-[ "$(run four "$work/plain-four.yaml" | features)" = 4 ] || fail "a run of its own has other columns than its file"
-[ "$(run more "$work/plain-four.yaml" --set ingest.sparse_columns=9 | features)" = 9 ] || fail "ingest.sparse_columns has no effect"
-run typed-more "$work/typed-four.yaml" --set 'ingest.sparse_columns=paper: 9' >"$work/said" || fail "$(cat "$work/said")"
-"$bin/graphmill" infer "$work/typed-more" --on "$work/typed-six" --directory "$work/on-typed-six" --quiet >"$work/said" 2>&1 || fail "a wider model: $(cat "$work/said")"
-expect 65 'expected a column from 0 to 2' run fewer "$work/plain-six.yaml" --set ingest.sparse_columns=3
-expect 65 'expected a node type venue, which ingest.sparse_columns names' run unknown "$work/typed-four.yaml" --set 'ingest.sparse_columns=venue: 9'
-expect 78 'expected a number of columns from 1 to .*found .many.' run words "$work/plain-four.yaml" --set ingest.sparse_columns=many
+[ "$(run four "$work/plain-four.yaml" | features)" = 4 ] ||
+    fail "a run of its own has other columns than its file"
+[ "$(run more "$work/plain-four.yaml" --set ingest.sparse_columns=9 | features)" = 9 ] ||
+    fail "ingest.sparse_columns has no effect"
+run typed-more "$work/typed-four.yaml" --set 'ingest.sparse_columns=paper: 9' >"$work/said" ||
+    fail "$(cat "$work/said")"
+"$bin/graphmill" infer "$work/typed-more" --on "$work/typed-six" --directory "$work/on-typed-six" \
+    --quiet >"$work/said" 2>&1 || fail "a wider model: $(cat "$work/said")"
+expect 65 'expected a column from 0 to 2' run fewer "$work/plain-six.yaml" \
+    --set ingest.sparse_columns=3
+expect 65 'expected a node type venue, which ingest.sparse_columns names' run unknown \
+    "$work/typed-four.yaml" --set 'ingest.sparse_columns=venue: 9'
+expect 78 'expected a number of columns from 1 to .*found .many.' run words \
+    "$work/plain-four.yaml" --set ingest.sparse_columns=many
 echo '{"num_nodes": 60, "directed": true, "num_features": 8}' >"$work/plain-four/meta.json"
-[ "$(run meta "$work/plain-four.yaml" | features)" = 8 ] || fail "num_features of meta.json has no effect"
-expect 65 'num_features": expected 9 as ingest.sparse_columns says, found 8' run both "$work/plain-four.yaml" --set ingest.sparse_columns=9
+[ "$(run meta "$work/plain-four.yaml" | features)" = 8 ] ||
+    fail "num_features of meta.json has no effect"
+expect 65 'num_features": expected 9 as ingest.sparse_columns says, found 8' run both \
+    "$work/plain-four.yaml" --set ingest.sparse_columns=9

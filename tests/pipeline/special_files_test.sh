@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A FIFO, a socket or a device among the files of a user is refused by its name, with status 65 (or 78 for a pipeline file) and at once: opened,
-# a FIFO without a writer blocks for ever and /dev/zero has no end.
+# A FIFO, a socket or a device among the files of a user is refused by name, with status 65 (or 78
+# for a pipeline file) and at once: if opened, a FIFO without a writer blocks for ever and /dev/zero
+# has no end.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 mkfifo fifo
@@ -17,7 +18,8 @@ refused() { # name, kind, command...
     shift 2
     timeout -s KILL 20 "$@" >stdout 2>stderr || status=$?
     [ $status -eq 65 ] || fail "$name as a $kind: status $status: $(tail -2 stderr)"
-    grep -qE "$name is a $kind.*expected a file" stderr || fail "$name as a $kind, and said: $(tail -2 stderr)"
+    grep -qE "$name is a $kind.*expected a file" stderr ||
+        fail "$name as a $kind, and said: $(tail -2 stderr)"
 }
 ingest() { "$bin/graphmill-ingest" --store "dir:$work/store-$RANDOM$RANDOM" --pipeline "$@"; }
 for file in edges.csv node-label.csv node-feat.csv meta.json; do
@@ -33,7 +35,7 @@ for file in edges.npy node-feat.npy; do
     refused "$file" FIFO "$bin/graphmill-ingest" --store "dir:$work/s1" --pipeline g.yaml
 done
 
-# Files that settings name, each in the place of a good one.
+# Files that settings name, each in place of a good one.
 printf 'a,b\nb,c\nc,d\n' >edges.csv
 printf 'a,x\nb,y\nc,x\nd,y\n' >labels.csv
 for setting in path labels features train; do
@@ -62,11 +64,15 @@ fi
 
 # Updates, and the file of an assignment of parts.
 printf 'name: u\nepochs: 1\ningest: {format: edge_list, path: edges.csv, labels: labels.csv, features: degree, split: hash 60/20/20}\n' >u.yaml
-"$bin/graphmill-ingest" --store "dir:$work/u/store" --pipeline u.yaml >/dev/null 2>&1 || fail 'the good files are not read'
+"$bin/graphmill-ingest" --store "dir:$work/u/store" --pipeline u.yaml >/dev/null 2>&1 ||
+    fail 'the good files are not read'
 refused fifo FIFO "$bin/graphmill" update u.yaml --directory "$work/u" --quiet --add-edges fifo
-refused fifo FIFO "$bin/graphmill-partition" --store "dir:$work/u/store" --pipeline u.yaml --set partition.method=file --set partition.assignment="$work/fifo"
+refused fifo FIFO "$bin/graphmill-partition" --store "dir:$work/u/store" --pipeline u.yaml \
+    --set partition.method=file --set partition.assignment="$work/fifo"
 # The pipeline file itself.
 status=0
 timeout -s KILL 20 "$bin/graphmill" run fifo --directory r >stdout 2>stderr || status=$?
-[ $status -eq 65 ] || [ $status -eq 78 ] || fail "a pipeline file that is a FIFO: status $status: $(tail -2 stderr)"
-grep -q 'fifo is a FIFO' stderr || fail "a pipeline file that is a FIFO, and said: $(tail -2 stderr)"
+[ $status -eq 65 ] || [ $status -eq 78 ] ||
+    fail "a pipeline file that is a FIFO: status $status: $(tail -2 stderr)"
+grep -q 'fifo is a FIFO' stderr || fail "a pipeline file that is a FIFO, and said: $(tail -2 \
+    stderr)"

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# A second worker of aggregate or of checkpoint is a hot standby: when the first is stopped or killed the run goes on within two
-# leases, and ends with the weights of a run in peace. What a stopped worker of sample or train-step has in hand is done by
-# another long before its lease ends.
+# A second worker of aggregate or of checkpoint is a hot standby: when the first is suspended or
+# killed the run continues within two leases, and ends with the weights of an undisturbed run. The
+# unit of a suspended worker of sample or train-step is done by another one long before its lease
+# ends.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v redis-server >/dev/null || { echo "skipped: no redis-server"; exit 77; }
 not_sanitized 'it measures time'
 cd "$work"
 pipeline=$source_folder/pipelines/karate.yaml
-# A round takes some milliseconds of products, so the run is still going when the last worker has been stopped.
+# A round takes some milliseconds of products, so the run has not ended when the last worker is
+# suspended.
 settings=(--set epochs=600 --set 'sample.fanouts=[5, 5, 5]' --set train-step.hidden=256)
 lease_ms=3000
 expected=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
@@ -15,17 +17,20 @@ expected=$(run peace "$pipeline" "${settings[@]}" | json weights_hash)
 redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' >redis.txt &
 started+=($!)
 for _ in $(seq 200); do [ -S redis.sock ] && break || sleep 0.05; done
-"$bin/graphmill" start "$pipeline" --directory "$work/shared" "${settings[@]}" --redis "unix:$work/redis.sock" --quiet >start.txt
+"$bin/graphmill" start "$pipeline" --directory "$work/shared" "${settings[@]}" \
+    --redis "unix:$work/redis.sock" --quiet >start.txt
 
 declare -A pid_of
 worker() { # stage, name, [lease]
-    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "dir:$work/shared/store" --redis "unix:$work/redis.sock" \
+    "$bin/graphmill-$1" --pipeline "$pipeline" "${settings[@]}" --store "dir:$work/shared/store" \
+        --redis "unix:$work/redis.sock" \
         --lease "${3:-$lease_ms}" --threads 1 --worker "$2" 2>>"$2.log" &
     pid_of[$2]=$!
     started+=($!)
 }
 read_round() { # into $round
-    "$bin/graphmill" status --store "dir:$work/shared/store" --json >status.json 2>status.err || fail "status ended with $?: $(cat status.err)"
+    "$bin/graphmill" status --store "dir:$work/shared/store" --json >status.json 2>status.err ||
+        fail "status ended with $?: $(cat status.err)"
     round=$(json snapshot_round <status.json)
     [ -n "$round" ] || fail "no snapshot in the status: $(cat status.json)"
 }
@@ -46,7 +51,8 @@ goes_on() { # what was done: a later snapshot within two leases
 
 long_ms=600000
 worker infer infer-0
-for stage in sample train-step; do worker $stage $stage-0 $long_ms; worker $stage $stage-1 $long_ms; done
+for stage in sample train-step; do worker $stage $stage-0 $long_ms; worker $stage $stage-1 \
+    $long_ms; done
 for stage in aggregate checkpoint; do worker $stage $stage-0; worker $stage $stage-1; done
 for _ in $(seq 200); do read_round; [ "$round" -gt 5 ] && break || sleep 0.05; done
 for stage in aggregate checkpoint; do
@@ -63,7 +69,10 @@ for stage in sample train-step; do
     goes_on "$stage-0 was stopped"
     kill -CONT "${pid_of[$stage-0]}"
 done
-[ "$("$bin/graphmill" status --store "dir:$work/shared/store" --json | json state)" != finished ] || fail "the run was over before all was tried"
-for name in sample-0 sample-1 train-step-0 train-step-1 infer-0 aggregate-1 checkpoint-1; do wait "${pid_of[$name]}" || fail "$name ended with $?"; done
-found=$("$bin/graphmill" run "$pipeline" --directory "$work/shared" "${settings[@]}" --quiet --json | json weights_hash)
+[ "$("$bin/graphmill" status --store "dir:$work/shared/store" --json | json state)" != finished ] \
+    || fail "the run was over before all was tried"
+for name in sample-0 sample-1 train-step-0 train-step-1 infer-0 aggregate-1 checkpoint-1; do wait \
+    "${pid_of[$name]}" || fail "$name ended with $?"; done
+found=$("$bin/graphmill" run "$pipeline" --directory "$work/shared" "${settings[@]}" \
+    --quiet --json | json weights_hash)
 [ "$found" = "$expected" ] || fail "weights: expected $expected, found $found"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Classes of nodes, each at its own time, in training, validation and inference: edges of the future that give the answer away move
-# no byte; the same bits for any workers, and under replay.
+# Classes of nodes, each at its own time, in training, validation and inference: edges of the future
+# that reveal the answer change no byte; the same bits for any workers, and under replay.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# 300 nodes of three classes have edges to their own kind up to time 500. Later each has one to the beacon of each class: the edge
-# to its own weighs as the others do, or, where the future tells, much more.
+# 300 nodes of three classes have edges to their own kind up to time 500. Later each has one to the
+# beacon of each class: the edge to its own beacon weighs as the others do, or, if the future
+# reveals the class, much more.
 graph() { # tells | silent
     awk -v future="$1" 'BEGIN { srand(11)
         print "src,dst,weight,time"
@@ -46,25 +47,30 @@ YAML
 same_outputs() { # NAME OTHER
     local file
     for file in predictions.csv embeddings.npy; do
-        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
+        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" ||
+            fail "$2 has another $file than $1"
     done
 }
 answer=$(run one "$work/nodes.yaml" --workers 1)
 hash=$(json weights_hash <<<"$answer")
 [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
 
-# Outputs are what validation saw: the same scores of the same nodes, at their times.
-best=$(sed -n 's/.*"valid_accuracy":\([0-9.]*\).*/\1/p' "$work/one/metrics.jsonl" | sort -g | tail -1)
-awk -v a="$best" -v b="$(measure "$answer" valid accuracy)" 'BEGIN { d = a - b; exit !(a > 0 && d < 1e-6 && d > -1e-6) }' ||
+# Outputs agree with validation: the same scores of the same nodes, at their times.
+best=$(sed -n 's/.*"valid_accuracy":\([0-9.]*\).*/\1/p' "$work/one/metrics.jsonl" | sort -g |
+    tail -1)
+awk -v a="$best" -v b="$(measure "$answer" valid accuracy)" \
+    'BEGIN { d = a - b; exit !(a > 0 && d < 1e-6 && d > -1e-6) }' ||
     fail "validation said $best, outputs say $(measure "$answer" valid accuracy)"
 
 answer=$(run telling "$work/nodes.yaml" --set ingest.path="$work/tells.csv")
 [ "$(json weights_hash <<<"$answer")" = "$hash" ] || fail "the future moves the weights"
 same_outputs one telling
-# Where all edges are looked at, the future is worth having.
+# With a sampler that reads all edges, the future helps.
 before=$(measure "$(run all "$work/nodes.yaml" --set sample.sampler=neighbor)" test accuracy)
-after=$(measure "$(run all-telling "$work/nodes.yaml" --set sample.sampler=neighbor --set ingest.path="$work/tells.csv")" test accuracy)
-awk -v a="$before" -v b="$after" 'BEGIN { exit !(b > a + 0.02) }' || fail "what is planted tells nothing: $before, then $after"
+after=$(measure "$(run all-telling "$work/nodes.yaml" --set sample.sampler=neighbor \
+    --set ingest.path="$work/tells.csv")" test accuracy)
+awk -v a="$before" -v b="$after" 'BEGIN { exit !(b > a + 0.02) }' ||
+    fail "what is planted tells nothing: $before, then $after"
 
 for workers in 2 5; do
     other=$(run "of-$workers" "$work/nodes.yaml" --workers $workers --threads 1 | json weights_hash)
@@ -79,13 +85,17 @@ for unit in "sample --evaluation" "infer --layer 1 --part 0" "infer --layer 2 --
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
 echo 1 >"$work/ids"
-expect 78 'the model samples by times, of which all nodes are' "$bin/graphmill" infer "$work/one" --on "$work/nodes.yaml" --nodes "$work/ids"
+expect 78 'the model samples by times, of which all nodes are' "$bin/graphmill" infer "$work/one" \
+    --on "$work/nodes.yaml" --nodes "$work/ids"
 
-# Kinds of layers that read more than the layer below, and bounds of the neighbourhoods that are drawn.
+# Layers that read more than the layer below, and bounds of the sampled neighbourhoods.
 for model in appnp gat mlp; do
-    run "$model" "$work/nodes.yaml" --set train-step.model=$model --set sample.fanouts="$([ $model = mlp ] && echo '[]' || echo '[5, 5]')" --set epochs=1 >/dev/null
+    run "$model" "$work/nodes.yaml" --set train-step.model=$model \
+        --set sample.fanouts="$([ $model = mlp ] && echo '[]' || echo '[5, 5]')" --set epochs=1 \
+        >/dev/null
 done
-run joined "$work/nodes.yaml" --set train-step.jumping_knowledge=cat --set epochs=1 --set sample.evaluation_fanouts='[2, 2]' \
+run joined "$work/nodes.yaml" --set train-step.jumping_knowledge=cat --set epochs=1 \
+    --set sample.evaluation_fanouts='[2, 2]' \
     --set train-step.embedding=4 >/dev/null
 said=$("$bin/graphmill" replay "$work/joined" infer --layer 3 --part 2) || fail "replay: $said"
 [[ $said == MATCH* ]] || fail "replay said $said"

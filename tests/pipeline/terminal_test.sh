@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# What stands on a terminal: one panel from the first moment of ingest to the last of inference, cut to the width, with rates and time
-# left; nothing of it scrolls away or stays behind, also when a warning comes between; elsewhere plain lines, and no colour.
+# The display on a terminal: one panel from the first moment of ingest to the last of inference, cut
+# to the width, with rates and time left; nothing of it scrolls away or stays behind, also when a
+# warning is printed in between. Elsewhere there are plain lines and no colour.
 source "$(dirname "$0")/library.sh"
 not_sanitized 'the panel is drawn by the clock'
 
 pipeline=$source_folder/pipelines/quickstart.yaml
-# A worker that dies in training makes the driver warn while the panel stands there.
-PYTHONDONTWRITEBYTECODE=1 python3 - "$source_folder/tests/support" "$bin/graphmill" "$pipeline" "$work" <<'PYTHON' || fail "the panel"
+# A worker that dies in training makes the driver warn while the panel is shown.
+PYTHONDONTWRITEBYTECODE=1 python3 - "$source_folder/tests/support" "$bin/graphmill" "$pipeline" \
+    "$work" <<'PYTHON' || fail "the panel"
 import os, re, signal, subprocess, sys
 sys.path.insert(0, sys.argv[1])
 import screen
@@ -53,13 +55,15 @@ for columns in (60, 40):
     late = lines(states, r"^inference ")
     assert not any(" 0 s left" in line for line in late), late
     assert (columns < 60) != bool(lines(states, r"^training .* #+\.* ")), "the bar"
-# Few rows: the panel is shorter than they are. Colour, and a bar of blocks, where they are taken.
+# Few rows: the panel is shorter than they are. Colour, and a bar of blocks, if the terminal
+# supports them.
 states, text = watch(59, 5, LC_ALL="C.UTF-8", NO_COLOR="", TERM="xterm")
 assert "\x1b[1m" in text and "\u2588" in text
 PYTHON
 
-# Into a file: lines, and nothing that is meant for a screen.
-"$bin/graphmill" run "$pipeline" --directory "$work/plain" --set epochs=2 >"$work/stdout" 2>"$work/stderr"
+# Into a file: lines, without anything that is meant for a screen.
+"$bin/graphmill" run "$pipeline" --directory "$work/plain" --set epochs=2 >"$work/stdout" \
+    2>"$work/stderr"
 grep -q $'\033' "$work/stdout" "$work/stderr" && fail "escape sequences in a file"
 grep -q $'\r' "$work/stderr" && fail "carriage returns in a file"
 exit 0

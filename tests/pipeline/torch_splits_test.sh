@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Splits of OGB sets in files of torch: the records are those of text files, of nodes, of nodes by type and of links; what is
-# wrong with such a file is named, and nothing in it is run.
+# Splits of OGB sets in files of torch: the records are those of text files, for nodes, nodes by
+# type and links; errors in such a file are named, and nothing in it is run.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON' || fail "see above"
 import io, os, pickle, shutil, sys, types, zipfile
 import numpy as np
 
-# torch's side of torch.save(): a pickle of stand-ins for its classes, and the elements beside it.
+# The side of torch.save(): a pickle with stand-ins for its classes, and the elements next to it.
 torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
 sys.modules.update({"torch": torch, "torch._utils": utils})
 class LongStorage: pass
@@ -144,15 +144,18 @@ pipeline() { # name, path, more lines of the ingest section
 mkdir runs
 ingest() { # name, path, more
     pipeline "$@"
-    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" || fail "$1: $(tail -3 "$1.err")"
+    "$bin/graphmill" partition "$1.yaml" --directory "runs/$1" >"$1.out" 2>"$1.err" ||
+        fail "$1: $(tail -3 "$1.err")"
 }
 agree() { # name, other name, kinds...
     local name=$1 other=$2
     shift 2
     records "$name" "$@" >"$name.found"
     records "$other" "$@" >"$name.expected"
-    [ "$(wc -l <"$name.expected")" -ge "$#" ] || fail "too few records of $other: $(cat "$name.expected")"
-    cmp -s "$name.found" "$name.expected" || fail "$name is another dataset: $(diff "$name.found" "$name.expected")"
+    [ "$(wc -l <"$name.expected")" -ge "$#" ] ||
+        fail "too few records of $other: $(cat "$name.expected")"
+    cmp -s "$name.found" "$name.expected" ||
+        fail "$name is another dataset: $(diff "$name.found" "$name.expected")"
 }
 ingest text text
 for name in arrays tensors files plain; do
@@ -161,11 +164,12 @@ for name in arrays tensors files plain; do
 done
 typed='  relations: true\n  missing_features: degree\n  add_reverse: true\n'
 ingest typed_text typed-text "$typed"
-! grep 'was not read' typed_text.err || fail "folders of types are taken for files that nobody reads"
+! grep 'was not read' typed_text.err ||
+    fail "folders of types are taken for files that nobody reads"
 ingest typed_torch typed-torch "$typed"
 agree typed_torch typed_text edge_chunk node_labels node_splits
 
-# a file of torch is part of what the dataset is named by
+# a file of torch is part of the name of the dataset
 dataset() { grep -o 'dataset=[^ ]*' "$1.err" | head -1; }
 [ "$(dataset arrays)" != "$(dataset tensors)" ] || fail "the dataset is named without its splits"
 
@@ -174,10 +178,12 @@ files="  valid_edges: $work/valid_edges.csv\n  test_edges: $work/test_edges.csv\
 ingest links_text links-none "$links$files"
 ingest links_edge links-edge "$links"
 agree links_edge links_text edge_chunk edge_splits
-grep -q 'valid.pt/edge_neg is not used' runs/links_edge/logs/ingest.log || fail "edge_neg is left out without a word"
+grep -q 'valid.pt/edge_neg is not used' runs/links_edge/logs/ingest.log ||
+    fail "edge_neg is left out without a word"
 ingest links_turned links-turned "$links"
 agree links_turned links_text edge_chunk edge_splits
-ingest links_ends_text links-none "$links$files  valid_negatives: $work/valid_negatives.csv\n  test_negatives: $work/test_negatives.csv\n"
+ingest links_ends_text links-none \
+    "$links$files  valid_negatives: $work/valid_negatives.csv\n  test_negatives: $work/test_negatives.csv\n"
 ingest links_ends links-ends "$links"
 agree links_ends links_ends_text edge_chunk edge_splits
 ingest links_triples_text links-triples \
@@ -185,13 +191,16 @@ ingest links_triples_text links-triples \
 ingest links_triples links-triples "$links"
 agree links_triples links_triples_text edge_chunk edge_splits
 ingest links_drawn links-edge '  task: link_prediction\n'
-grep -q 'test.pt is not used: write .edge_split: given' runs/links_drawn/logs/ingest.log || fail "splits are left out without a word"
+grep -q 'test.pt is not used: write .edge_split: given' runs/links_drawn/logs/ingest.log ||
+    fail "splits are left out without a word"
 
-# ranks among the nodes of the set itself
+# ranks among the nodes of the split itself
 pipeline ranked links-ends "$links"
 printf 'infer:\n  ranking: given\n' >>ranked.yaml
-"$bin/graphmill" run ranked.yaml --directory runs/ranked --quiet >ranked.out || fail "no ranks among given nodes"
-grep -q '"mrr"' runs/ranked/outputs/metrics.json || fail "no mrr: $(cat runs/ranked/outputs/metrics.json)"
+"$bin/graphmill" run ranked.yaml --directory runs/ranked --quiet >ranked.out ||
+    fail "no ranks among given nodes"
+grep -q '"mrr"' runs/ranked/outputs/metrics.json ||
+    fail "no mrr: $(cat runs/ranked/outputs/metrics.json)"
 
 bad() { # pattern, path, more
     pipeline bad "$2" "${3:-}"
@@ -206,7 +215,8 @@ bad 'expected one of .*train.csv and .*train.pt, found both: remove one' both
 bad 'expected one of .*split_dict.pt and .*train.pt, found both: remove one' both-torch
 bad 'train.pt/array.npy: expected 1 dimension, found 2' matrix
 bad 'test.pt/edge: expected a shape .edges, 2., found rows of 3' links-wide "$links"
-bad 'test.pt/target_node: expected 2 rows, as many as .*test.pt/source_node has, found 1' links-rows "$links"
+bad 'test.pt/target_node: expected 2 rows, as many as .*test.pt/source_node has, found 1' \
+    links-rows "$links"
 bad 'test.pt: expected arrays edge, source_node and target_node, or head and tail for ingest.edge_split: given' links-other "$links"
 bad 'test.pt/edge:0: .*99' links-outside "$links"
 bad 'test.pt/edge:0: ' links-leak "$links"
@@ -216,8 +226,11 @@ printf 'infer:\n  ranking: given\n' >>bad.yaml
 expect 65 'valid.pt: expected an array target_node_neg or tail_neg for infer.ranking: given, found none' \
     "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
 pipeline bad typed-torch "$links$typed"
-expect 78 'the splits of links of several node types are not read' "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
+expect 78 'the splits of links of several node types are not read' "$bin/graphmill" partition \
+    bad.yaml --directory runs/bad --quiet
 sed -i 's/format: ogb/format: folder/' bad.yaml
-expect 78 'ingest.edge_split is given, but ingest.test_edges is empty' "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
+expect 78 'ingest.edge_split is given, but ingest.test_edges is empty' "$bin/graphmill" partition \
+    bad.yaml --directory runs/bad --quiet
 sed -i "s/format: folder/format: auto/; s#path: .*#path: $work/valid_edges.csv#" bad.yaml
-expect 78 'ingest.edge_split is given, but ingest.test_edges is empty' "$bin/graphmill" partition bad.yaml --directory runs/bad --quiet
+expect 78 'ingest.edge_split is given, but ingest.test_edges is empty' "$bin/graphmill" partition \
+    bad.yaml --directory runs/bad --quiet

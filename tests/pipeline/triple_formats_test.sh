@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Knowledge graphs and typed graphs as people publish them: OpenKE, N-Triples, SIF and HGB are the same dataset, by the hashes of its
-# records, as a folder with the same graph; outputs have the names; and what is broken in each is named with its line.
+# Knowledge graphs and typed graphs in published formats: OpenKE, N-Triples, SIF and HGB are the
+# same dataset, by the hashes of its records, as a folder with the same graph; outputs have the
+# names; and errors in each are named with their line.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON' || fail "the inputs were not made"
@@ -104,16 +105,20 @@ kinds='edge_chunk feature_chunk node_labels node_splits edge_splits'
 links='  task: link_prediction\n  features: degree\n'
 given="$links  edge_split: given\n"
 
-# OpenKE: the same triples, held-out ones as well, in the names of the entities.
+# OpenKE: the same triples, including held-out ones, with the names of the entities.
 ingest plain folder plain "$given  valid_edges: $work/valid.csv\n  test_edges: $work/test.csv\n"
 ingest openke openke openke "$given"
 agree openke plain 3
 ingest bare auto openke-bare "$given"
 agree bare plain 3
-grep -q 'openke-bare has train2id.txt, so it is read as openke' runs/bare/logs/ingest.log || fail "auto: $(cat runs/bare/logs/ingest.log)"
-run openke openke.yaml --set train-step.decoder=distmult --set train-step.features=false --set train-step.model=identity --set train-step.embedding=8 \
-    --set train-step.hidden=8 --set 'sample.fanouts=[]' --set infer.ranking=all >/dev/null || fail "a run of OpenKE"
-grep -q '^entity [0-9]*,entity [0-9]*,[0-2],test,' "$work/openke/outputs/predictions.csv" || fail "no names: $(head -3 "$work/openke/outputs/predictions.csv")"
+grep -q 'openke-bare has train2id.txt, so it is read as openke' runs/bare/logs/ingest.log ||
+    fail "auto: $(cat runs/bare/logs/ingest.log)"
+run openke openke.yaml --set train-step.decoder=distmult --set train-step.features=false \
+    --set train-step.model=identity --set train-step.embedding=8 \
+    --set train-step.hidden=8 --set 'sample.fanouts=[]' --set infer.ranking=all >/dev/null ||
+    fail "a run of OpenKE"
+grep -q '^entity [0-9]*,entity [0-9]*,[0-2],test,' "$work/openke/outputs/predictions.csv" ||
+    fail "no names: $(head -3 "$work/openke/outputs/predictions.csv")"
 ingest drawn openke openke "$links"
 grep -q 'warning: .*test2id.txt is not used, and neither is valid2id.txt: ingest.edge_split is .random 85/5/10.' drawn.err || fail "not said: $(cat drawn.err)"
 ingest one openke openke-one "$links"
@@ -123,8 +128,10 @@ bad 'train2id.txt:2: tail: expected a number from 0 to [0-9]* \(head, tail, rela
 bad 'train2id.txt:2: relation: expected a number from 0 to 2' openke openke-order "$given"
 bad 'train2id.txt:2: expected 3 columns, found 2' openke openke-columns "$given"
 bad 'entity2id.txt:3: expected another name for each number, found .entity 0. of an earlier line again' openke openke-twice "$given"
-bad 'entity2id.txt: expected the numbers 0, 1, 2, ..., found 2 names up to number 2' openke openke-gap "$given"
-bad 'entity2id.txt:3: expected each number once, found 0 of line 2 again' openke openke-again "$given"
+bad 'entity2id.txt: expected the numbers 0, 1, 2, ..., found 2 names up to number 2' openke \
+    openke-gap "$given"
+bad 'entity2id.txt:3: expected each number once, found 0 of line 2 again' openke openke-again \
+    "$given"
 bad 'test2id.txt is not there, but ingest.edge_split is given' openke openke-untested "$given"
 bad 'found a list of OpenKE, a count and then head, tail and relation: name the file train2id.txt, and write `format: openke`' edge_list openke/train2id.txt "$links"
 
@@ -136,16 +143,21 @@ for name in ntriples sif drawn drawn_plain; do sed -i '/^edge_splits/d' $name.fo
 agree drawn drawn_plain 1
 agree ntriples drawn_plain 1
 agree sif drawn_plain 1
-grep -q 'warning: .*1 lines have a literal for their object, the first is line 46: left out' ntriples.err || fail "not said: $(cat ntriples.err)"
+grep -q 'warning: .*1 lines have a literal for their object, the first is line 46: left out' \
+    ntriples.err || fail "not said: $(cat ntriples.err)"
 run ntriples ntriples.yaml >/dev/null || fail "a run of N-Triples"
-grep -q '^http://ex.org/[0-9]*,http://ex.org/' "$work/ntriples/outputs/predictions.csv" || fail "no names: $(head -3 "$work/ntriples/outputs/predictions.csv")"
+grep -q '^http://ex.org/[0-9]*,http://ex.org/' "$work/ntriples/outputs/predictions.csv" ||
+    fail "no names: $(head -3 "$work/ntriples/outputs/predictions.csv")"
 ingest blank ntriples blank.nt "$links"
 ingest grouped sif grouped.sif "$links  edge_split: random 100/0/0\n"
-grep -q 'graph: 5 nodes (1 without an edge to another), 3 edges' runs/grouped/logs/ingest.log || fail "grouped: $(cat runs/grouped/logs/ingest.log)"
+grep -q 'graph: 5 nodes (1 without an edge to another), 3 edges' runs/grouped/logs/ingest.log ||
+    fail "grouped: $(cat runs/grouped/logs/ingest.log)"
 bad 'cut.nt:46: expected `<subject> <predicate> <object> .`, found' ntriples cut.nt "$links"
 bad 'nothing.nt: expected lines with two nodes, found none' ntriples nothing.nt "$links"
-bad 'short.sif:2: expected `node relation node`, or a node alone, found .a pp.' sif short.sif "$links"
-bad 'g.nt: expected a table of edges, found N-Triples, which `format: ntriples` reads' edge_list g.nt "$links"
+bad 'short.sif:2: expected `node relation node`, or a node alone, found .a pp.' sif short.sif \
+    "$links"
+bad 'g.nt: expected a table of edges, found N-Triples, which `format: ntriples` reads' edge_list \
+    g.nt "$links"
 bad 'g.sif: .* found SIF: write `format: sif`' edge_list g.sif "$links"
 
 # HGB: typed nodes, weighted links, labels and splits.
@@ -153,35 +165,47 @@ relations='  relations: true\n  missing_features: degree\n'
 ingest typed folder typed "$relations"
 ingest hgb auto hgb "$relations"
 agree hgb typed 4
-grep -q 'hgb has node.dat, so it is read as hgb' runs/hgb/logs/ingest.log || fail "auto: $(cat runs/hgb/logs/ingest.log)"
+grep -q 'hgb has node.dat, so it is read as hgb' runs/hgb/logs/ingest.log ||
+    fail "auto: $(cat runs/hgb/logs/ingest.log)"
 ingest flat hgb hgb
 ingest flat_folder folder typed
-cmp -s <(grep edge_chunk flat.found) <(grep edge_chunk flat_folder.found) || fail "without relations hgb has other edges"
+cmp -s <(grep edge_chunk flat.found) <(grep edge_chunk flat_folder.found) ||
+    fail "without relations hgb has other edges"
 ingest mixed hgb hgb-mixed "$relations  add_reverse: true\n"
 run mixed mixed.yaml --set train-step.model=sage >/dev/null || fail "a run of hgb-mixed"
 cut -d, -f1,2,3 "$work/mixed/outputs/predictions.csv" | sort >found.csv
-[ "$(grep -cE '^(0|5|1|4),(train|test),' found.csv)" -eq 4 ] || fail "other ids than those of node.dat: $(cat found.csv)"
+[ "$(grep -cE '^(0|5|1|4),(train|test),' found.csv)" -eq 4 ] ||
+    fail "other ids than those of node.dat: $(cat found.csv)"
 ingest many hgb hgb-many "$relations"
-grep -q 'several labels each of 3 classes' runs/many/logs/ingest.log || fail "lists of classes: $(cat runs/many/logs/ingest.log)"
+grep -q 'several labels each of 3 classes' runs/many/logs/ingest.log ||
+    fail "lists of classes: $(cat runs/many/logs/ingest.log)"
 pipeline tested hgb hgb-test "$relations  task: link_prediction\n  edge_split: given\n"
-"$bin/graphmill" partition tested.yaml --directory runs/tested --quiet >/dev/null 2>&1 || true # one venue alone has no negatives
-grep -q '1 for the test' runs/tested/logs/ingest.log || fail "link.dat.test: $(cat runs/tested/logs/ingest.log)"
-bad 'link.dat.test is not there, but ingest.edge_split is given' hgb hgb "$relations  task: link_prediction\n  edge_split: given\n"
+"$bin/graphmill" partition tested.yaml --directory runs/tested --quiet >/dev/null 2>&1 ||
+    true # one venue alone has no negatives
+grep -q '1 for the test' runs/tested/logs/ingest.log ||
+    fail "link.dat.test: $(cat runs/tested/logs/ingest.log)"
+bad 'link.dat.test is not there, but ingest.edge_split is given' hgb hgb \
+    "$relations  task: link_prediction\n  edge_split: given\n"
 bad 'node.dat:8: expected one line a node, found node 3 again' hgb hgb-twice "$relations"
-bad 'node.dat: expected a line for each node from 0 to 9, found none of node 6' hgb hgb-gap "$relations"
+bad 'node.dat: expected a line for each node from 0 to 9, found none of node 6' hgb hgb-gap \
+    "$relations"
 bad 'link.dat:10: expected a link of type 0 from a node of type 0 to one of type 1 as its first, found one from type 2 to type 0' hgb hgb-ends "$relations"
 bad 'link.dat:10: target: expected a number from 0 to 6, found .7.' hgb hgb-outside "$relations"
 bad 'link.dat:10: weight: expected a finite number, found .x.' hgb hgb-weight "$relations"
-bad 'link.dat: expected a weight in each line or in none, found it in some' hgb hgb-weights "$relations"
+bad 'link.dat: expected a weight in each line or in none, found it in some' hgb hgb-weights \
+    "$relations"
 bad 'node.dat:5: .*expected 2' hgb hgb-wide "$relations"
 bad 'label.dat:1: class: expected a number from 0 to' hgb hgb-class "$relations"
-bad 'found a file of the Heterogeneous Graph Benchmark: write `format: hgb`' auto hgb/link.dat "$links"
+bad 'found a file of the Heterogeneous Graph Benchmark: write `format: hgb`' auto hgb/link.dat \
+    "$links"
 
 # init writes a file that runs for each of them.
 mkdir init
 for name in openke openke-one hgb hgb-many g.nt g.sif; do
-    "$bin/graphmill" init "$name" --output "init/$name.yaml" >init.out 2>init.err || fail "init $name: $(cat init.err)"
-    "$bin/graphmill" run "init/$name.yaml" --directory "runs/init-$name" --set epochs=1 --quiet >run.out 2>run.err ||
+    "$bin/graphmill" init "$name" --output "init/$name.yaml" >init.out 2>init.err ||
+        fail "init $name: $(cat init.err)"
+    "$bin/graphmill" run "init/$name.yaml" --directory "runs/init-$name" --set epochs=1 \
+        --quiet >run.out 2>run.err ||
         fail "the file of init $name does not run: $(tail -3 run.err) $(cat "init/$name.yaml")"
 done
 grep -q 'edge_split: given' init/openke.yaml || fail "openke: $(cat init/openke.yaml)"

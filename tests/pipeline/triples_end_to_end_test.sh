@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Link prediction by edge type, as of a knowledge graph: learnt rows and DistMult alone, both ends corrupted and ranked; the same
-# bits for any workers and after a kill, replayed; and bad input.
+# Link prediction by edge type, as in a knowledge graph: learnable embeddings and DistMult alone,
+# both ends corrupted and ranked; the same bits for any workers and after a kill, replayed; and bad
+# input.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 mkdir "$work/kg"
-# Nodes in 6 groups of 50; relation r joins groups whose numbers add up to r, by 6: DistMult's scores are symmetric.
+# Nodes in 6 groups of 50; relation r joins groups whose numbers add up to r, modulo 6: DistMult's
+# scores are symmetric.
 awk 'BEGIN { srand(5); print "src,dst,etype"
     while (n < 4000) { s = int(rand() * 300); r = int(rand() * 4); t = (6 + r - s % 6) % 6 + 6 * int(rand() * 50)
-        if (s != t && !((s, t, r) in seen)) { seen[s, t, r] = 1; n++; print s "," t "," r } } }' >"$work/kg/all.csv"
+        if (s != t && !((s, t, r) in seen)) { seen[s, t, r] = 1; n++; print s "," t "," r } } }' \
+            >"$work/kg/all.csv"
 { head -1 "$work/kg/all.csv"; sed -n 2,200p "$work/kg/all.csv"; } >"$work/kg/valid-edges.csv"
 { head -1 "$work/kg/all.csv"; sed -n 201,500p "$work/kg/all.csv"; } >"$work/kg/test-edges.csv"
 { head -1 "$work/kg/all.csv"; sed -n '501,$p' "$work/kg/all.csv"; } >"$work/kg/edges.csv"
@@ -55,17 +58,21 @@ answer=$(run one "$work/kg.yaml")
 hash=$(json weights_hash <<<"$answer")
 [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
 [ -z "$(json unused <<<"$answer")" ] || fail "edge types are said to be unused: $answer"
-# 50 nodes are as good as the right one: (1 + 1/2 + ... + 1/50) / 50 = 0.09 is all that can be; by chance it is 0.02.
+# 50 nodes are as good as the right one: (1 + 1/2 + ... + 1/50) / 50 = 0.09 is the best possible;
+# chance gives 0.02.
 mrr=$(measure "$answer" test mrr)
 awk -v a="$mrr" 'BEGIN { exit !(a >= 0.03 && a <= 1) }' || fail "test MRR is $mrr: $answer"
 ! command -v python3 >/dev/null ||
-    python3 "$source_folder/tests/pipeline/link_checks.py" triples "$work/one/outputs" "$work/kg" 2>"$work/stderr" || fail "$(tail -1 "$work/stderr")"
+    python3 "$source_folder/tests/pipeline/link_checks.py" triples "$work/one/outputs" "$work/kg" \
+    2>"$work/stderr" || fail "$(tail -1 "$work/stderr")"
 awk -F, 'NR > 1 && $4 == "test" { n += 2; sum += 1 / $6 + 1 / $7 } END { printf "%.6f\n", sum / n }' "$work/one/outputs/predictions.csv" >"$work/mrr"
 awk -v a="$(cat "$work/mrr")" -v b="$mrr" 'BEGIN { d = a - b; exit !(d < 1e-5 && d > -1e-5) }' ||
     fail "MRR of the lines is $(cat "$work/mrr"), of the metrics $mrr"
 
-for unit in "ingest" "partition" "sample --round 3 --slot 1" "sample --evaluation" "train-step --round 5 --slot 0" \
-    "train-step --evaluation" "aggregate --round 3" "checkpoint" "infer --layer 1 --part 1" "infer"; do
+for unit in "ingest" "partition" "sample --round 3 --slot 1" "sample --evaluation" \
+    "train-step --round 5 --slot 0" \
+    "train-step --evaluation" "aggregate --round 3" "checkpoint" "infer --layer 1 --part 1" \
+    "infer"; do
     # shellcheck disable=SC2086
     replays one $unit
 done
@@ -84,11 +91,14 @@ other=$(run killed "$work/kg.yaml" | json weights_hash)
 [ "$other" = "$hash" ] || fail "a run that was killed gives $other, expected $hash"
 same_outputs one killed
 
-# Every decoder takes pairs whose sources are corrupted; those without rows of relations say that types are not used.
+# Every decoder accepts pairs with corrupted sources; those without embeddings of relations say that
+# types are not used.
 for decoder in dot bilinear mlp; do
-    answer=$(run "$decoder" "$work/kg.yaml" --set train-step.decoder="$decoder" --set sample.corrupt=source --set infer.ranked_end=source)
+    answer=$(run "$decoder" "$work/kg.yaml" --set train-step.decoder="$decoder" \
+        --set sample.corrupt=source --set infer.ranked_end=source)
     [ "$(json unused <<<"$answer")" = "4 edge types" ] || fail "$decoder: $answer"
-    [ "$(head -1 "$work/$decoder/outputs/predictions.csv")" = source,target,type,split,score,rank,source_rank ] || fail "header of $decoder"
+    [ "$(head -1 "$work/$decoder/outputs/predictions.csv")" = \
+        source,target,type,split,score,rank,source_rank ] || fail "header of $decoder"
 done
 
 bad() { # PATTERN FILE

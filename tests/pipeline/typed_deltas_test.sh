@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Parts of versions of a graph with relations as deltas: two updates are trained and computed bit for bit as over parts that are written whole;
-# replayed, verified, mended when base or delta is damaged, kept by gc as long as they are needed, and killed at any moment.
+# Parts of versions of a graph with relations as deltas: two updates are trained and computed bit
+# for bit as with complete parts; replayed, verified, repaired when base or delta is damaged, kept
+# by gc as long as needed, and killed at any moment.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 . "$GRAPHMILL_SOURCE/tests/support/version_deltas.sh"
 papers_graph "$work/g" 600 && cd "$work"
 
-# Authors and papers have given features, venues have none and learn theirs. Of new nodes rows stand in the updates.
+# Authors and papers have given features, venues have none and learn embeddings. The updates have
+# the rows of new nodes.
 cat >rows.py <<'PYTHON'
 import struct, sys
 def row(node, dim): return [((node * 37 + c * 11) % 23) / 8 for c in range(dim)]
@@ -29,8 +31,10 @@ for v in 1 2; do
     awk -v v=$v 'BEGIN {print "src,dst,etype"
         for (i = 3; i < 8; i++) {n = 2000 + 100 * v + i; print 2000 + 100 * v + i % 3 "," n ",writes"; print n "," 410 + 30 * v + i ",cites"; print n "," 1000 + i % 3 ",in"}
         for (i = 0; i < 5; i++) print 20 * v + i "," 700 + 9 * v + i ",writes"}' >u$v/edges
-    { echo src,dst,etype && awk -F, -v v=$v '$3 == "1" && NR % 211 == v * 17' g/edges.csv; } >u$v/old_edges
-    awk -v v=$v 'BEGIN {for (i = 0; i < 3; i++) {print 390 - 20 * v - i; print 980 - 20 * v - i}}' >u$v/old_nodes
+    { echo src,dst,etype && awk -F, -v v=$v '$3 == "1" && NR % 211 == v * 17' g/edges.csv; } \
+        >u$v/old_edges
+    awk -v v=$v 'BEGIN {for (i = 0; i < 3; i++) {print 390 - 20 * v - i; print 980 - 20 * v - i}}' \
+        >u$v/old_nodes
 done
 { papers_pipeline g 5 2 && cat; } >g.yaml <<END
   drift: 1000

@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# Classes and numbers of the edges of relations through every stage: what is learnt and predicted are the labels of the input, no
-# message travels over an edge that is asked for; the same bytes for any workers and memory, after a kill and by replay; bad input.
+# Classes and numbers of the edges of relations through every stage: the learned and predicted
+# labels are those of the input, no message passes over an edge that is asked for; the same bytes
+# for any workers and memory, after a kill and by replay; bad input.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 folder=$work/papers
 papers_graph "$folder" 150
 rm "$folder"/{train,valid,test,node-label}.csv # none is read
-# A class of each edge that its relation and one end tell.
+# A class of each edge that follows from its relation and one end.
 awk -F, 'NR == 1 {print "src,dst,rating,etype"; next} !seen[$0]++ {print $1 "," $2 "," ($2 + $3) % 3 "," $3}' "$folder/edges.csv" >"$work/edges"
 mv "$work/edges" "$folder/edges.csv"
 
 file=$work/labels.yaml
 {
-    papers_pipeline "$folder" 3 8 'missing_features: degree+random' 'random_dim: 8' 'task: edge_classification' 'edge_label: rating' \
+    papers_pipeline "$folder" 3 8 'missing_features: degree+random' 'random_dim: 8' \
+        'task: edge_classification' 'edge_label: rating' \
         'edge_split: random 70/10/20'
     cat <<'YAML'
 sample:
@@ -41,17 +43,20 @@ as_before five '5 workers, 2 threads'
 run little "$file" --memory 216M >/dev/null
 as_before little 'little memory'
 killed_at 1 "$file"
-for unit in ingest partition "sample --round 0 --slot 1" "sample --evaluation" "train-step --round 2 --slot 0" "train-step --evaluation" \
+for unit in ingest partition "sample --round 0 --slot 1" "sample --evaluation" \
+    "train-step --round 2 --slot 0" "train-step --evaluation" \
     "aggregate --round 1" checkpoint "infer --layer 2 --part 1" infer; do
     # shellcheck disable=SC2086
     said=$("$bin/graphmill" replay "$work/one" $unit) || fail "replay of $unit: $said"
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
 for metric in accuracy macro_f1 loss; do
-    [ -n "$(measure "$answer" test $metric)" ] && [ -n "$(measure "$answer" valid $metric)" ] || fail "no $metric in: $answer"
+    [ -n "$(measure "$answer" test $metric)" ] && [ -n "$(measure "$answer" valid $metric)" ] ||
+        fail "no $metric in: $answer"
 done
 
-"$bin/graphmill" export "$work/one" --what step --round 1 --output "$work/step.safetensors" >/dev/null
+"$bin/graphmill" export "$work/one" --what step --round 1 --output "$work/step.safetensors" \
+    >/dev/null
 python3 - "$source_folder/tests/pipeline" "$work" >"$work/said" 2>&1 <<'CHECK' || fail "$(tail -1 "$work/said")"
 import csv, sys
 sys.dont_write_bytecode = True
@@ -90,20 +95,22 @@ for r, (source, target) in ends.items():
             assert edge in label and edge not in held and edge not in pairs, (relation, edge)
 CHECK
 
-# Numbers, and a decoder with a row for each relation.
-answer=$(run numbers "$file" --set ingest.task=edge_regression --set checkpoint.metric=rmse --set train-step.class_weights=none \
+# Numbers, and a decoder with an embedding for each relation.
+answer=$(run numbers "$file" --set ingest.task=edge_regression --set checkpoint.metric=rmse \
+    --set train-step.class_weights=none \
     --set train-step.decoder=distmult)
 awk -v a="$(measure "$answer" test rmse)" 'BEGIN { exit !(a > 0 && a < 2) }' || fail "rmse: $answer"
 answer=$(run classes "$file" --set train-step.decoder=distmult)
 [ -n "$(measure "$answer" test accuracy)" ] || fail "no accuracy with distmult: $answer"
 
-# What is wrong is named before anything is cut.
+# Errors are named before anything is partitioned.
 bad() { # PATTERN STATUS [settings]
     local pattern=$1 status=$2
     shift 2
     expect "$status" "$pattern" run bad "$file" "$@"
     [ ! -e "$work/bad/store/partition" ] || fail "$pattern: something was partitioned"
 }
-bad "the edges have no column 'stars', which ingest.edge_label names" 65 --set ingest.edge_label=stars
+bad "the edges have no column 'stars', which ingest.edge_label names" 65 \
+    --set ingest.edge_label=stars
 sed -i '7s/,[0-9],\([0-9]\)$/,-1,\1/' "$folder/edges.csv"
 bad 'edges.csv:7: the rating is -1: expected a class from 0 on for each edge' 65

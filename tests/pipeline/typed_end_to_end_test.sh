@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# A graph with relations from its folder to the outputs: the same bytes for any workers, threads and memory, after a kill, and by
-# replay of every stage; each kind of model of relations; and what is wrong, named before anything is partitioned.
+# A graph with relations from its folder to the outputs: the same bytes for any workers, threads and
+# memory, after a kill, and by replay of every stage; each kind of model of relations; and errors,
+# named before anything is partitioned.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 papers_graph "$work/papers" 300
 
 file=$work/papers.yaml
-{ papers_pipeline "$work/papers" 3 6 'missing_features: degree+random' 'random_dim: 6'; cat; } >"$file" <<END
+{ papers_pipeline "$work/papers" 3 6 'missing_features: degree+random' 'random_dim: 6'; cat; } \
+    >"$file" <<END
 sample:
   fanouts: [4, 3]
   relation_fanouts: "writes: 2,2; rev_in: 3,1"
@@ -24,15 +26,16 @@ END
 answer=$(run one "$file" --workers 1 --threads 1)
 before=$(outcome one)
 [ "$(wc -l <<<"$before")" -ge 5 ] || fail "too few outputs: $before"
-# The venue of a paper tells its class, and so do the features of the venue.
-awk -v a="$(json train_accuracy <<<"$(tail -1 "$work/one/metrics.jsonl")")" 'BEGIN {exit !(a > 0.8)}' ||
+# The venue of a paper determines its class, and so do the features of the venue.
+awk -v a="$(json train_accuracy <<<"$(tail -1 "$work/one/metrics.jsonl")")" \
+    'BEGIN {exit !(a > 0.8)}' ||
     fail "nothing is learnt: $(tail -1 "$work/one/metrics.jsonl")"
 run two "$file" --workers 2 --threads 2 >/dev/null
 as_before two '2 workers, 2 threads'
 run five "$file" --workers 5 --threads 4 >/dev/null
 as_before five '5 workers, 4 threads'
 
-# The driver and all programs die, twice; the same command goes on.
+# The driver and all programs die, twice; the same command resumes.
 for moment in 0.35 0.8; do
     killed_at $moment "$file"
 done
@@ -53,15 +56,19 @@ done
 for layer in 1 2; do for part in 0 1 2; do replays one infer --layer $layer --part $part; done; done
 "$bin/graphmill" verify "$work/one" >"$work/verified" || fail "verify: $(cat "$work/verified")"
 
-# With so little memory that rows of the larger types are read batch by batch, and none of another.
+# With so little memory that rows of the larger types are read batch by batch, and no rows of
+# another type.
 papers_graph "$work/many" 3000
-run wide "$file" --set ingest.path="$work/many" --set ingest.random_dim=500 --set epochs=1 --set sample.batch_size=100 >/dev/null
+run wide "$file" --set ingest.path="$work/many" --set ingest.random_dim=500 --set epochs=1 \
+    --set sample.batch_size=100 >/dev/null
 for memory in 1G 12M; do
-    said=$("$bin/graphmill" replay "$work/wide" train-step --round 1 --slot 0 --memory $memory --threads 1 2>"$work/stderr") ||
+    said=$("$bin/graphmill" replay "$work/wide" train-step --round 1 --slot 0 --memory $memory \
+        --threads 1 2>"$work/stderr") ||
         fail "replay with $memory: $(tail -1 "$work/stderr")"
     [[ $said == MATCH* ]] || fail "replay with $memory said '$said'"
 done
-expect 71 'the rows of a mini-batch of [0-9]* nodes want .*, the budget of features is 2' "$bin/graphmill" replay "$work/wide" train-step \
+expect 71 'the rows of a mini-batch of [0-9]* nodes want .*, the budget of features is 2' \
+    "$bin/graphmill" replay "$work/wide" train-step \
     --round 1 --slot 0 --memory 8M --threads 1
 
 # A damaged mini-batch is made again.
@@ -73,21 +80,30 @@ as_before five 'a damaged mini-batch'
 
 # Each kind of model, and settings of relations: all differ, and replay.
 seen=
-for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=rgat train-step.heads=2' 'train-step.model=sage' \
-    'train-step.model=gat train-step.heads=2' 'train-step.model=gatv2 train-step.heads=2' 'train-step.model=gin' \
-    'train-step.model=gin train-step.train_eps=true' 'train-step.model=le' 'train-step.model=graph_conv' 'train-step.bases=2' \
+for settings in 'train-step.model=hgt train-step.heads=2' \
+    'train-step.model=rgat train-step.heads=2' 'train-step.model=sage' \
+    'train-step.model=gat train-step.heads=2' 'train-step.model=gatv2 train-step.heads=2' \
+    'train-step.model=gin' \
+    'train-step.model=gin train-step.train_eps=true' 'train-step.model=le' \
+    'train-step.model=graph_conv' 'train-step.bases=2' \
     'train-step.model=gcn' 'train-step.model=gcn sample.sampler=neighbor_with_replacement' \
-    'train-step.model=sgc train-step.projection=linear' 'train-step.model=appnp train-step.projection=linear' \
-    'train-step.projection=relu' 'train-step.model=sage train-step.relation_aggr=mean' 'train-step.model=sage train-step.relation_aggr=max' 'train-step.residual=true train-step.norm=batch' \
+    'train-step.model=sgc train-step.projection=linear' \
+    'train-step.model=appnp train-step.projection=linear' \
+    'train-step.projection=relu' 'train-step.model=sage train-step.relation_aggr=mean' \
+    'train-step.model=sage train-step.relation_aggr=max' \
+    'train-step.residual=true train-step.norm=batch' \
     'train-step.jumping_knowledge=cat' 'train-step.jumping_knowledge=max' \
-    'sample.evaluation_fanouts=3,3' 'sample.sampler=neighbor_with_replacement' 'train-step.aggr=max' 'sample.reuse_epochs=2 checkpoint.patience=3'; do
+    'sample.evaluation_fanouts=3,3' 'sample.sampler=neighbor_with_replacement' \
+    'train-step.aggr=max' 'sample.reuse_epochs=2 checkpoint.patience=3'; do
     set=()
     for setting in $settings; do set+=(--set "$setting"); done
     hash=$(run kind "$file" "${set[@]}" --set epochs=3 | json weights_hash)
     [ ${#hash} -eq 32 ] || fail "$settings: no hash of weights"
-    [[ " $seen " != *" $hash "* ]] || [[ $settings == sample.evaluation* ]] || fail "$settings changed nothing"
+    [[ " $seen " != *" $hash "* ]] || [[ $settings == sample.evaluation* ]] ||
+        fail "$settings changed nothing"
     seen+=" $hash"
-    said=$("$bin/graphmill" replay "$work/kind" train-step --threads 3 2>&1) || fail "replay with $settings: $said"
+    said=$("$bin/graphmill" replay "$work/kind" train-step --threads 3 2>&1) ||
+        fail "replay with $settings: $said"
     [[ $said == *MATCH* ]] || fail "replay with $settings: $said"
     rm -rf "$work/kind"
 done
@@ -126,19 +142,22 @@ if grep -q avx512_bf16 /proc/cpuinfo; then
     done
 fi
 
-# Nothing is said of data that is not used: it is.
+# No data are reported as unused, because all are used.
 ! grep -rqs 'DOES NOT USE' "$work"/one/logs "$work/stderr" || fail 'types are said to be unused'
 
-# What cannot be.
+# Impossible settings.
 refused() { # status, pattern, settings
     local set=() setting
     for setting in "${@:3}"; do set+=(--set "$setting"); done
     expect "$1" "$2" "$bin/graphmill" run "$file" --directory "$work/refused" "${set[@]}"
-    [ -z "$(find "$work/refused" -path '*partition*' -name '*.record' 2>/dev/null)" ] || fail "it was partitioned: $2"
+    [ -z "$(find "$work/refused" -path '*partition*' -name '*.record' 2>/dev/null)" ] ||
+        fail "it was partitioned: $2"
     rm -rf "$work/refused"
 }
-refused 65 'nodes of type author have no features, and none are learnt for them' ingest.missing_features=none
-refused 78 "expected a relation of the graph, such as writes, found 'quotes'" 'sample.relation_fanouts=quotes: 3,3'
+refused 65 'nodes of type author have no features, and none are learnt for them' \
+    ingest.missing_features=none
+refused 78 "expected a relation of the graph, such as writes, found 'quotes'" \
+    'sample.relation_fanouts=quotes: 3,3'
 refused 78 'sample.metapath: writes ends in paper, but writes, which comes next, begins in author: write one that ends in author there: rev_writes' \
     sample.sampler=graphsaint_walk sample.metapath=writes
 refused 78 'train-step.precision is bf16, expected fp32' train-step.precision=bf16 train-step.model=hgt train-step.heads=2
@@ -146,6 +165,9 @@ refused 78 'layer 1 of the model \(hgt\): it sums what its relations give, and t
     train-step.heads=2 train-step.relation_aggr=max
 refused 65 'the edges have no column .weight., which ingest.edge_label names' ingest.task=edge_classification ingest.edge_label=weight train-step.decoder=concat
 refused 78 'the model has no tensors to train' train-step.model=identity
-refused 78 'train-step.edge_weights is true, but no layer of the model reads edge weights' train-step.edge_weights=true
-refused 78 'layer 2 of the model .rgcn.: its 4 blocks do not divide the widths 16 and 3' train-step.blocks=4
-refused 78 'no relation leads to type author, .* declare the reverses of relations .add_reverse.' ingest.add_reverse=false train-step.model=gat 'sample.relation_fanouts='
+refused 78 'train-step.edge_weights is true, but no layer of the model reads edge weights' \
+    train-step.edge_weights=true
+refused 78 'layer 2 of the model .rgcn.: its 4 blocks do not divide the widths 16 and 3' \
+    train-step.blocks=4
+refused 78 'no relation leads to type author, .* declare the reverses of relations .add_reverse.' \
+    ingest.add_reverse=false train-step.model=gat 'sample.relation_fanouts='

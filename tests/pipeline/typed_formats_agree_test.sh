@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One small graph of three node types and four relations in every format that has types: the same records, hash for hash. Then what
-# is broken in each, which is named.
+# One small graph of three node types and four relations in every format that has types: the same
+# records, hash for hash. Then each is broken, and the error is named.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON' || fail "see above"
@@ -23,7 +23,7 @@ def table(path, rows, separator=",", header=None):
             f.write(header + "\n")
         f.writelines(separator.join(str(v) for v in row) + "\n" for row in rows)
 
-# the plain folder, which the others are compared with
+# the plain folder, with which the others are compared
 os.mkdir("plain")
 json.dump({"num_nodes": 35, "directed": True}, open("plain/meta.json", "w"))
 table("plain/node-types.csv", [(t, types[t], first[t]) for t in types], header="name,count,first_id")
@@ -118,7 +118,7 @@ open("chunks-path/metadata.json", "a").close()
 os.makedirs("chunks-cut")
 open("chunks-cut/metadata.json", "w").write(open("chunks/metadata.json").read()[:200])
 
-# CSVDataset: with the numbers of lines as ids, and with names
+# CSVDataset: with line numbers as ids, and with names
 def csv(name, named=False, change=lambda meta: meta, nodes=lambda t, lines: lines, edge=lambda r, lines: lines):
     os.makedirs(name)
     call = lambda t, i: f"{t[0]}{i}" if named else str(i)
@@ -235,21 +235,28 @@ bad 'author.npy: features of type author: expected 6 columns as earlier types ha
 ingest chunks distdgl chunks "$relations"
 agree chunks plain
 bad 'metadata.json: "node_type": expected a list of names' distdgl chunks-no-types
-bad '"num_nodes_per_chunk": expected for each type a list of counts, one a chunk, found nothing' distdgl chunks-no-counts
+bad '"num_nodes_per_chunk": expected for each type a list of counts, one a chunk, found nothing' \
+    distdgl chunks-no-counts
 bad '"num_nodes_per_chunk": expected a list as long as that of types' distdgl chunks-counts
 bad '"num_nodes_per_chunk": expected for each type a list of counts' distdgl chunks-count
 bad '"edge_type": expected a list of relations as source:name:target' distdgl chunks-relation
 bad '"edges": expected files for each relation of edge_type' distdgl chunks-no-files
 bad '"author:writes:paper": expected csv or numpy, found parquet .duckdb' distdgl chunks-format
 bad '"author:writes:paper": expected {"format": {"name": "csv" or "numpy"}' distdgl chunks-no-format
-bad '"author:writes:paper": expected a delimiter that is a blank, a comma or a tab' distdgl chunks-delimiter
+bad '"author:writes:paper": expected a delimiter that is a blank, a comma or a tab' distdgl \
+    chunks-delimiter
 bad '"author:writes:paper": expected paths of files below "data"' distdgl chunks-path
-bad '"author:writes:paper": expected files .npy, as the format is numpy, found edges/writes-0.txt' distdgl chunks-npy
-bad '"author:writes:paper": expected 2 edges as num_edges_per_chunk says, found [0-9]*' distdgl chunks-edges
-bad 'metadata.json: expected one of the node types of the graph, found .page.' distdgl chunks-node-type
+bad '"author:writes:paper": expected files .npy, as the format is numpy, found edges/writes-0.txt' \
+    distdgl chunks-npy
+bad '"author:writes:paper": expected 2 edges as num_edges_per_chunk says, found [0-9]*' distdgl \
+    chunks-edges
+bad 'metadata.json: expected one of the node types of the graph, found .page.' distdgl \
+    chunks-node-type
 bad 'paper-label-0.npy: expected 9 rows, one for each node, found 10' distdgl chunks-rows
-bad 'paper-label-0.npy:[0-9]*: expected 0 or 1, whether the node is in the split, found 2' distdgl chunks-mask
-bad '"[a-z_]*": expected one file, or as many as num_nodes_per_chunk has counts' distdgl chunks-three
+bad 'paper-label-0.npy:[0-9]*: expected 0 or 1, whether the node is in the split, found 2' distdgl \
+    chunks-mask
+bad '"[a-z_]*": expected one file, or as many as num_nodes_per_chunk has counts' distdgl \
+    chunks-three
 bad 'chunks-cut/metadata.json:1:200: expected JSON, found what is not valid JSON' distdgl chunks-cut
 bad 'expected metadata.json, found no such file' distdgl plain
 
@@ -260,13 +267,16 @@ agree csv_named plain
 bad 'meta.yaml:[0-9]*: expected `etype:` with the node type of sources, a name, and the node type of targets' dgl_csv csv-etype
 bad 'meta.yaml:[0-9]*: expected a relation between existing node types, found .author:writes:page.' dgl_csv csv-end
 bad 'meta.yaml:[0-9]*: expected a data set of one graph; many, of which each has a label, go into a folder' dgl_csv csv-graphs
-bad 'meta.yaml:[0-9]*: expected a `separator:` that is a comma, a tab or a blank' dgl_csv csv-separator
+bad 'meta.yaml:[0-9]*: expected a `separator:` that is a comma, a tab or a blank' dgl_csv \
+    csv-separator
 bad 'meta.yaml:1: expected `node_data:` with a list of 1 to 128 files' dgl_csv csv-no-nodes
 bad 'meta.yaml:1: expected `edge_data:` with a list of 1 to 128 files' dgl_csv csv-no-edges
 bad 'meta.yaml:[0-9]*: expected `file_name:` with the name of a file' dgl_csv csv-no-file
 bad 'places.csv' dgl_csv csv-absent
-bad "author.csv:4: '0' is the id of an earlier line already: expected one line a node" dgl_csv csv-id-twice
-bad "venue.csv:1: expected a header of at most 256 columns with node_id, found 'id,age'" dgl_csv csv-header
+bad "author.csv:4: '0' is the id of an earlier line already: expected one line a node" dgl_csv \
+    csv-id-twice
+bad "venue.csv:1: expected a header of at most 256 columns with node_id, found 'id,age'" dgl_csv \
+    csv-header
 bad 'venue.csv:3: expected 2 columns as the header has, found 3' dgl_csv csv-columns
 bad 'author.csv:3: expected 4 feature columns, found 3' dgl_csv csv-feat
 bad "author.csv:3: feature in column 4: expected a finite number, found 'x'" dgl_csv csv-feat-word
@@ -276,7 +286,8 @@ bad 'venue.csv: expected a header and a line a node, found none' dgl_csv csv-emp
 bad "writes.csv:3: dst_id: expected an id of .*paper.csv, found '99'" dgl_csv csv-unknown
 bad "writes.csv:1: expected a header with src_id and dst_id, found 'a,b,c'" dgl_csv csv-edge-header
 bad 'writes.csv:2: expected 3 columns, found 2' dgl_csv csv-edge-columns
-bad "venue.csv:4: graph_id: expected one graph, '0' as in the first line, found '1'" dgl_csv csv-graph-id
+bad "venue.csv:4: graph_id: expected one graph, '0' as in the first line, found '1'" dgl_csv \
+    csv-graph-id
 bad 'expected meta.yaml, found no such file' dgl_csv plain
 
 ingest mag ogb mag "$relations"
@@ -285,40 +296,53 @@ ingest mag_chosen ogb mag-two "$relations  split_name: time\n"
 agree mag_chosen plain
 ingest mag_other ogb mag-two "$relations  split_name: reversed\n"
 ! cmp -s mag_other.found plain.found || fail "split_name chooses nothing"
-# Arrays lie in the order of their names, in which relations are others: every record is there, of other numbers of relations.
+# Arrays are in the order of their names, which gives another order of relations: every record
+# exists, with other numbers of relations.
 ingest mag_arrays ogb mag-arrays "$relations"
-cmp <(grep -v edge_chunk mag_arrays.found) <(grep -v edge_chunk plain.found) || fail "arrays have other nodes"
+cmp <(grep -v edge_chunk mag_arrays.found) <(grep -v edge_chunk plain.found) ||
+    fail "arrays have other nodes"
 bad 'expected one folder of splits, found .*: write .split_name: ' ogb mag-two
-bad "ingest.split_name is 'space', expected one of the folders in it: reversed, time" ogb mag-two "$relations  split_name: space\n"
+bad "ingest.split_name is 'space', expected one of the folders in it: reversed, time" ogb mag-two \
+    "$relations  split_name: space\n"
 bad 'num-node-dict.csv.gz:2: expected a line of 1 to 16 types and a line with as many numbers, found 3 and 2' ogb mag-counts
 bad "num-node-dict.csv.gz:2: expected at most 16 types, each with a name and a number of nodes, found 'paper'" ogb mag-count
 bad "triplet-type-list.csv.gz:1: expected source type, name and target type, found 'author,writes'" ogb mag-triplet
 bad 'triplet-type-list.csv.gz:1: expected a relation between existing node types, found .author:writes:page.' ogb mag-unknown
 bad 'mag-no-triplets/raw: expected triplet-type-list.csv.gz, found no such file' ogb mag-no-triplets
 bad 'author___writes___paper: expected edge.csv.gz, found no such file' ogb mag-no-edges
-bad 'num-edge-list.csv.gz: expected [0-9]*, the number of edges beside it, found 3' ogb mag-edge-count
+bad 'num-edge-list.csv.gz: expected [0-9]*, the number of edges beside it, found 3' ogb \
+    mag-edge-count
 bad 'edge.csv.gz:2: target: expected a node of type paper, which has 20, numbered from 0, found 20' ogb mag-end
-bad 'node-feat.csv.gz:12: expected 12 lines, one for each node, found the end of the file' ogb mag-feat
+bad 'node-feat.csv.gz:12: expected 12 lines, one for each node, found the end of the file' ogb \
+    mag-feat
 bad 'node-label.csv.gz:21: expected 20 lines, one for each node, found more' ogb mag-label
 bad 'arrays-no-edges/raw: expected edge_index_dict.npz, found no such file' ogb arrays-no-edges
-bad 'edge_index_dict.npz: expected arrays called source___name___target, found writes' ogb arrays-name
+bad 'edge_index_dict.npz: expected arrays called source___name___target, found writes' ogb \
+    arrays-name
 bad 'author.npy: expected at most 1 elements, found 2' ogb arrays-count
 bad "status 65: $work/arrays-label/raw/node-label.npz/paper.npy: expected 20 rows, one for each node, found 19" ogb arrays-label
 
-# auto tells them apart, and outputs have the ids of the files
+# auto distinguishes them, and outputs have the ids of the files
 for name in bolt:graphbolt chunks:distdgl csv:dgl_csv; do
     ingest "auto_${name%:*}" auto "${name%:*}" "$relations"
     agree "auto_${name%:*}" plain
-    grep -q "ingest.format is auto: .*so it is read as ${name#*:}" "runs/auto_${name%:*}/logs/ingest.log" || fail "auto does not say what it saw: $name"
+    grep -q "ingest.format is auto: .*so it is read as ${name#*:}" \
+        "runs/auto_${name%:*}/logs/ingest.log" || fail "auto does not say what it saw: $name"
 done
-"$bin/graphmill" run csv_named.yaml --directory runs/csv_named --quiet >/dev/null || fail "no run of named nodes"
-[ "$(sed -n 2p runs/csv_named/outputs/predictions.csv | cut -d, -f1)" = paper:p0 ] || fail "ids are lost: $(head -2 runs/csv_named/outputs/predictions.csv)"
+"$bin/graphmill" run csv_named.yaml --directory runs/csv_named --quiet >/dev/null ||
+    fail "no run of named nodes"
+[ "$(sed -n 2p runs/csv_named/outputs/predictions.csv | cut -d, -f1)" = paper:p0 ] ||
+    fail "ids are lost: $(head -2 runs/csv_named/outputs/predictions.csv)"
 
-# init writes a file that runs for each of them, with the types told apart.
+# init writes a file that runs for each of them, with the types recognised.
 for name in plain bolt chunks csv mag mag-arrays; do
-    "$bin/graphmill" init "$name" --output "init-$name.yaml" >init.out 2>init.err || fail "init $name: $(cat init.err)"
-    grep -q '^  relations: true' "init-$name.yaml" || fail "init does not see the types of $name: $(cat "init-$name.yaml")"
-    ! grep -q link_prediction "init-$name.yaml" || fail "init does not see the labels of $name: $(cat "init-$name.yaml")"
-    "$bin/graphmill" run "init-$name.yaml" --directory "runs/init-$name" --set epochs=1 --quiet >run.out 2>run.err ||
+    "$bin/graphmill" init "$name" --output "init-$name.yaml" >init.out 2>init.err ||
+        fail "init $name: $(cat init.err)"
+    grep -q '^  relations: true' "init-$name.yaml" ||
+        fail "init does not see the types of $name: $(cat "init-$name.yaml")"
+    ! grep -q link_prediction "init-$name.yaml" ||
+        fail "init does not see the labels of $name: $(cat "init-$name.yaml")"
+    "$bin/graphmill" run "init-$name.yaml" --directory "runs/init-$name" --set epochs=1 \
+        --quiet >run.out 2>run.err ||
         fail "the file of init $name does not run: $(tail -3 run.err) $(cat "init-$name.yaml")"
 done

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Pairs that are no edges, given by files, of a graph with relations: ranks among them once more from the outputs, mini-batches that
-# have them, the same bytes for any workers and by replay; nodes of other types are named before anything is cut.
+# Negative pairs given by files, in a graph with relations: ranks among them are computed again from
+# the outputs, mini-batches contain them, the same bytes for any workers and by replay; nodes of
+# other types are named before anything is partitioned.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 folder=$work/papers
 papers_graph "$folder" 150
 rm "$folder"/{train,valid,test,node-label}.csv # none is read
 
-# 100 authors, 150 papers from 100 on, 3 venues from 250 on. Every fifth edge is held out. A line has other targets of its relation.
+# 100 authors, 150 papers from 100 on, 3 venues from 250 on. Every fifth edge is held out. A line
+# has other targets of its relation.
 python3 - "$folder" "$work" <<'MAKE'
 import random, sys
 random.seed(5)
@@ -27,7 +29,8 @@ MAKE
 
 file=$work/given.yaml
 {
-    papers_pipeline "$folder" 3 3 'missing_features: random' 'random_dim: 8' 'task: link_prediction' 'edge_split: given' \
+    papers_pipeline "$folder" 3 3 'missing_features: random' 'random_dim: 8' \
+        'task: link_prediction' 'edge_split: given' \
         'valid_edges: valid.csv' 'test_edges: test.csv' 'train_negatives: train_negatives.csv' \
         'valid_negatives: valid_negatives.csv' 'test_negatives: test_negatives.csv'
     cat <<'YAML'
@@ -64,8 +67,10 @@ for unit in ingest partition "sample --round 0 --slot 1" "train-step --round 2 -
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
 
-# The rank of each line again, among the nodes of its line but the end itself; and what mini-batches have.
-"$bin/graphmill" export "$work/one" --what step --round 2 --output "$work/step.safetensors" >/dev/null
+# Computes the rank of each line again, among the nodes of its line except the end itself; and
+# checks mini-batches.
+"$bin/graphmill" export "$work/one" --what step --round 2 --output "$work/step.safetensors" \
+    >/dev/null
 python3 - "$source_folder/tests/pipeline" "$work" >"$work/said" 2>&1 <<'CHECK' || fail "$(tail -1 "$work/said")"
 import csv, sys
 sys.dont_write_bytecode = True
@@ -93,8 +98,8 @@ for line in lines:
     least, most = (1 + sum(other > own + slack for other in others) for slack in (1e-5, -1e-5))
     assert least <= float(line["rank"]) <= most, (line, least, most)
 
-# Seeds are numbered through the types. Of an edge with a line the negatives are those of the line, one after the other; of others
-# nodes of the type of its target.
+# Seeds are numbered through the types. The negatives of an edge with a line are those of the line,
+# one after another; of other edges nodes of the type of its target.
 seeds = []
 for kind in ("author", "paper", "venue"):
     seeds += tensors[f"mini_batch.node.{kind}"][: tensors[f"mini_batch.hop_end.{kind}"][0]]
@@ -114,7 +119,7 @@ for i, relation in enumerate(tensors["pair_type"]):
 assert listed > 20 and others > 20, (listed, others)
 CHECK
 
-# Nodes of other types, and nodes at the other end, before anything is cut.
+# Nodes of other types, and nodes at the other end, before anything is partitioned.
 bad() { # PATTERN STATUS [settings]
     local pattern=$1 status=$2
     shift 2

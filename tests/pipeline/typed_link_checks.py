@@ -1,6 +1,8 @@
-"""Held-out edges of a graph with relations, from the files of a run alone: typed_link_checks.py FOLDER RUN
+"""Checks held-out edges of a graph with relations, from the files of a run alone:
+typed_link_checks.py FOLDER RUN
 
-Scores are DistMult of the embeddings and model.safetensors; ranks are filtered, among the nodes of the type of each end.
+Scores are DistMult of the embeddings and model.safetensors; ranks are filtered, among the nodes of
+the type of each end.
 """
 import csv
 import json

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Links of a graph with several node types and relations, from its folder to the outputs: the same bytes for any workers, threads and
-# memory, by replay of every stage; ranks once more from the outputs; partners; what is wrong, named.
+# Links of a graph with several node types and relations, from its folder to the outputs: the same
+# bytes for any workers, threads and memory, by replay of every stage; ranks computed again from the
+# outputs; partners; errors, named.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 papers_graph "$work/papers" 150
 rm "$work/papers"/{train,valid,test,node-label}.csv # neither is read
@@ -52,36 +53,48 @@ as_before five '5 workers, 3 threads'
 run little "$file" --memory 192M >/dev/null
 as_before little 'little memory'
 
-# 600 edges of three relations, and as many reverses, which are no examples: neither learnt, nor held out, nor predicted.
+# 600 edges of three relations, and as many reverses, which are no examples: not learned, not held
+# out, not predicted.
 predictions=$work/one/outputs/predictions.csv
-[ "$(head -1 "$predictions")" = source,target,type,split,score,rank,source_rank ] || fail "header: $(head -1 "$predictions")"
+[ "$(head -1 "$predictions")" = source,target,type,split,score,rank,source_rank ] ||
+    fail "header: $(head -1 "$predictions")"
 [ -z "$(awk -F, 'NR > 1 && $3 > 2' "$predictions")" ] || fail "a reverse was held out"
 held=$(($(wc -l <"$predictions") - 1))
-grep -q "links: $((600 - held)) stored edges to train on" "$work/one/logs/ingest.log" || fail "of 600 edges $held are held out: $(grep links: "$work/one/logs/ingest.log")"
+grep -q "links: $((600 - held)) stored edges to train on" "$work/one/logs/ingest.log" ||
+    fail "of 600 edges $held are held out: $(grep links: "$work/one/logs/ingest.log")"
 
-for unit in "ingest" "partition" "sample --round 0 --slot 1" "sample --evaluation" "train-step --round 2 --slot 0" \
-    "train-step --evaluation" "aggregate --round 1" "checkpoint" "infer --layer 2 --part 1" "infer"; do
+for unit in "ingest" "partition" "sample --round 0 --slot 1" "sample --evaluation" \
+    "train-step --round 2 --slot 0" \
+    "train-step --evaluation" "aggregate --round 1" "checkpoint" "infer --layer 2 --part 1" \
+    "infer"; do
     # shellcheck disable=SC2086
     said=$("$bin/graphmill" replay "$work/one" $unit) || fail "replay of $unit: $said"
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
 
-# Ranks and scores once more, by numpy, over the nodes of the right type.
-python3 "$source_folder/tests/pipeline/typed_link_checks.py" "$work/papers" "$work/one" || fail "see above"
+# Ranks and scores computed again, by numpy, over the nodes of the right type.
+python3 "$source_folder/tests/pipeline/typed_link_checks.py" "$work/papers" "$work/one" ||
+    fail "see above"
 
-# Scores of pairs are those of the table; partners are of the right type, and --new ones no edges.
+# Scores of pairs are those of the table; partners are of the right type, and --new ones are no
+# edges.
 awk -F, 'NR > 1 {print $1 "," $2 "," $3}' "$predictions" >"$work/pairs.csv"
-"$bin/graphmill" predict links "$work/one" --pairs "$work/pairs.csv" --output "$work/scores.csv" >/dev/null
-paste -d, <(awk -F, 'NR > 1 {print $1 "," $2 "," $3 "," $5}' "$predictions") <(sed 1d "$work/scores.csv") |
+"$bin/graphmill" predict links "$work/one" --pairs "$work/pairs.csv" --output "$work/scores.csv" \
+    >/dev/null
+paste -d, <(awk -F, 'NR > 1 {print $1 "," $2 "," $3 "," $5}' "$predictions") \
+    <(sed 1d "$work/scores.csv") |
     awk -F, '{d = $4 - $8} $1 != $5 || $2 != $6 || $3 != $7 || d > 1e-6 || d < -1e-6 {exit 1}' ||
     fail "scores of predict links are not those of predictions.csv"
-"$bin/graphmill" predict links "$work/one" --node 3 --type 0 --best 500 --output "$work/papers.csv" >/dev/null
+"$bin/graphmill" predict links "$work/one" --node 3 --type 0 --best 500 \
+    --output "$work/papers.csv" >/dev/null
 [ "$(awk -F, 'NR > 1 && $2 >= 100 && $2 < 250' "$work/papers.csv" | wc -l)" -eq 150 ] &&
-    [ "$(wc -l <"$work/papers.csv")" -eq 151 ] || fail "partners of an author are not the 150 papers: $(wc -l <"$work/papers.csv")"
-"$bin/graphmill" predict links "$work/one" --node 3 --type 0 --best 500 --new --output "$work/new.csv" >/dev/null
+    [ "$(wc -l <"$work/papers.csv")" -eq 151 ] ||
+    fail "partners of an author are not the 150 papers: $(wc -l <"$work/papers.csv")"
+"$bin/graphmill" predict links "$work/one" --node 3 --type 0 --best 500 \
+    --new --output "$work/new.csv" >/dev/null
 [ "$(wc -l <"$work/new.csv")" -lt 151 ] || fail "--new leaves out no edge"
 
-# What is wrong, before the work.
+# Errors, before the work.
 with() { # NAME LINE...: the pipeline with other settings
     local name=$1
     shift
@@ -95,6 +108,7 @@ printf 'source,target,type\n3,4,0\n' >"$work/wrong.csv"
 expect 65 'wrong.csv:2: target 4 of relation writes: expected a node of type paper, found one of type author' \
     with given ingest.edge_split=given "ingest.test_edges=$work/wrong.csv"
 printf 'source,target,type\n0,100,0\n' >"$work/leak.csv"
-expect 65 'leak.csv:2: .*the split leaks' with leak ingest.edge_split=given "ingest.test_edges=$work/leak.csv"
+expect 65 'leak.csv:2: .*the split leaks' with leak ingest.edge_split=given \
+    "ingest.test_edges=$work/leak.csv"
 expect 65 "wrong.csv:2: node '4' is of type author, expected one of type paper as the target of relation writes" \
     "$bin/graphmill" predict links "$work/one" --pairs "$work/wrong.csv"

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Classes of nodes of a graph with relations, each node at its own time, in training, validation and inference: nodes of the future
-# that give the answer away move no byte; the same bits for any workers, and under replay.
+# Classes of nodes of a graph with relations, each node at its own time, in training, validation and
+# inference: nodes of the future that reveal the answer change no byte; the same bits for any
+# workers, and under replay.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
-# 240 papers of three classes cite their own kind and have one of 60 authors, up to time 500. Later each gets a sign, a node of its
-# own, whose features are of the class of the paper, where the future tells, or of any.
+# 240 papers of three classes cite their own kind and have one of 60 authors, up to time 500. Later
+# each gets a sign, a node of its own, whose features show the class of the paper if the future
+# reveals it, or any class.
 graph() { # tells | silent
     local folder=$work/$1
     mkdir "$folder"
     echo '{"num_nodes": 540, "directed": true, "num_classes": 3}' >"$folder/meta.json"
-    printf 'name,first_id,count\nauthor,0,60\npaper,60,240\nsign,300,240\n' >"$folder/node-types.csv"
+    printf 'name,first_id,count\nauthor,0,60\npaper,60,240\nsign,300,240\n' \
+        >"$folder/node-types.csv"
     printf 'id,name,source,target\n0,writes,author,paper\n1,cites,paper,paper\n2,points,sign,paper\n' >"$folder/edge-types.csv"
     awk 'BEGIN { srand(11)
         print "src,dst,etype,time"
@@ -20,9 +23,11 @@ graph() { # tells | silent
             }
         }
         for (i = 0; i < 240; i++) print 300 + i "," 60 + i ",2," 1000 + i }' >"$folder/edges.csv"
-    awk 'BEGIN { for (v = 0; v < 540; v++) print (v >= 60 && v < 300 ? v % 3 : -1) }' >"$folder/node-label.csv"
+    awk 'BEGIN { for (v = 0; v < 540; v++) print (v >= 60 && v < 300 ? v % 3 : -1) }' \
+        >"$folder/node-label.csv"
     awk 'BEGIN { for (v = 60; v < 300; v++) if (v % 10 < 5) print v }' >"$folder/train.csv"
-    awk 'BEGIN { for (v = 60; v < 300; v++) if (v % 10 > 4 && v % 10 < 7) print v }' >"$folder/valid.csv"
+    awk 'BEGIN { for (v = 60; v < 300; v++) if (v % 10 > 4 && v % 10 < 7) print v }' \
+        >"$folder/valid.csv"
     awk 'BEGIN { for (v = 60; v < 300; v++) if (v % 10 > 6) print v }' >"$folder/test.csv"
     python3 - "$folder" "$1" <<'PY'
 import random, struct, sys
@@ -63,25 +68,30 @@ YAML
 same_outputs() { # NAME OTHER
     local file
     for file in predictions.csv embeddings.npy; do
-        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" || fail "$2 has another $file than $1"
+        cmp -s "$work/$1/outputs/$file" "$work/$2/outputs/$file" ||
+            fail "$2 has another $file than $1"
     done
 }
 answer=$(run one "$work/nodes.yaml" --workers 1)
 hash=$(json weights_hash <<<"$answer")
 [ ${#hash} -eq 32 ] || fail "no hash of the weights in: $answer"
 
-# Outputs are what validation saw: the same scores of the same nodes, at their times.
-best=$(sed -n 's/.*"valid_accuracy":\([0-9.]*\).*/\1/p' "$work/one/metrics.jsonl" | sort -g | tail -1)
-awk -v a="$best" -v b="$(measure "$answer" valid accuracy)" 'BEGIN { d = a - b; exit !(a > 0 && d < 1e-6 && d > -1e-6) }' ||
+# Outputs agree with validation: the same scores of the same nodes, at their times.
+best=$(sed -n 's/.*"valid_accuracy":\([0-9.]*\).*/\1/p' "$work/one/metrics.jsonl" | sort -g |
+    tail -1)
+awk -v a="$best" -v b="$(measure "$answer" valid accuracy)" \
+    'BEGIN { d = a - b; exit !(a > 0 && d < 1e-6 && d > -1e-6) }' ||
     fail "validation said $best, outputs say $(measure "$answer" valid accuracy)"
 
 answer=$(run telling "$work/nodes.yaml" --set ingest.path="$work/tells")
 [ "$(json weights_hash <<<"$answer")" = "$hash" ] || fail "the future moves the weights"
 same_outputs one telling
-# A sampler that looks at all edges gains by the future.
+# A sampler that reads all edges gains by the future.
 before=$(measure "$(run all "$work/nodes.yaml" --set sample.sampler=neighbor)" test accuracy)
-after=$(measure "$(run all-telling "$work/nodes.yaml" --set sample.sampler=neighbor --set ingest.path="$work/tells")" test accuracy)
-awk -v a="$before" -v b="$after" 'BEGIN { exit !(b > a + 0.02) }' || fail "what is planted tells nothing: $before, then $after"
+after=$(measure "$(run all-telling "$work/nodes.yaml" --set sample.sampler=neighbor \
+    --set ingest.path="$work/tells")" test accuracy)
+awk -v a="$before" -v b="$after" 'BEGIN { exit !(b > a + 0.02) }' ||
+    fail "what is planted tells nothing: $before, then $after"
 
 for workers in 2 5; do
     other=$(run "of-$workers" "$work/nodes.yaml" --workers $workers --threads 1 | json weights_hash)
@@ -96,18 +106,24 @@ for unit in "sample --evaluation" "infer --layer 1 --part 0" "infer --layer 2 --
     [[ $said == MATCH* ]] || fail "replay of $unit said $said"
 done
 
-# Attention, rows that are learnt, the last edges at each hop, and layers that divide by the degrees of both ends.
-for settings in 'train-step.model=hgt train-step.heads=2' 'train-step.model=gat sample.temporal_strategy=last' \
-    'train-step.embedding=4 sample.evaluation_fanouts=[2,2]' 'train-step.model=gcn' 'train-step.jumping_knowledge=cat'; do
+# Attention, learnable embeddings, the last edges at each hop, and layers that divide by the degrees
+# of both ends.
+for settings in 'train-step.model=hgt train-step.heads=2' \
+    'train-step.model=gat sample.temporal_strategy=last' \
+    'train-step.embedding=4 sample.evaluation_fanouts=[2,2]' 'train-step.model=gcn' \
+    'train-step.jumping_knowledge=cat'; do
     set=()
     for setting in $settings; do set+=(--set "$setting"); done
     silent=$(run kind "$work/nodes.yaml" --set epochs=2 "${set[@]}" | json weights_hash)
-    telling=$(run kind-telling "$work/nodes.yaml" --set epochs=2 "${set[@]}" --set ingest.path="$work/tells" | json weights_hash)
-    [ ${#silent} -eq 32 ] && [ "$silent" = "$telling" ] || fail "$settings: $silent, and with another future $telling"
+    telling=$(run kind-telling "$work/nodes.yaml" --set epochs=2 "${set[@]}" \
+        --set ingest.path="$work/tells" | json weights_hash)
+    [ ${#silent} -eq 32 ] && [ "$silent" = "$telling" ] ||
+        fail "$settings: $silent, and with another future $telling"
     same_outputs kind kind-telling
     for unit in train-step "infer --layer 1 --part 2"; do
         # shellcheck disable=SC2086
-        said=$("$bin/graphmill" replay "$work/kind" $unit 2>&1) || fail "replay of $unit with $settings: $said"
+        said=$("$bin/graphmill" replay "$work/kind" $unit 2>&1) ||
+            fail "replay of $unit with $settings: $said"
         [[ $said == *MATCH* ]] || fail "replay of $unit with $settings: $said"
     done
     rm -rf "$work/kind" "$work/kind-telling"

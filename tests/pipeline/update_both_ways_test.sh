@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Updates of datasets whose links are held out in both directions, whose repeated links are examples each, or whose edges join two
-# sides: a version is what ingest makes of the whole graph, and no update brings the edge back of a held-out edge into training.
+# Updates of datasets whose links are held out in both directions, whose repeated links are examples
+# each, or whose edges join two sides: a version equals what ingest makes of the whole graph, and no
+# update brings the reverse of a held-out edge into training.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
 /usr/bin/python3 - <<'PYTHON'
@@ -43,7 +44,7 @@ train-step: {hidden: 8}
 infer: {ranking: all}
 YAML
 }
-# The same bits as of the whole graph: same_as_whole NAME INGEST SAMPLE [options of the update]
+# The same bits as for the whole graph: same_as_whole NAME INGEST SAMPLE [options of the update]
 same_as_whole() {
     local name=$1 file
     pipeline "$name" "${name}_old.csv" "$2" "$3"
@@ -53,29 +54,37 @@ same_as_whole() {
     run "$name" "$name.yaml" --set partition.update=anew >"$name.version"
     run "$name-whole" "$name-whole.yaml" --set partition.update=anew >"$name.whole"
     for file in predictions.csv embeddings.npy; do
-        cmp -s "$name/outputs/$file" "$name-whole/outputs/$file" || fail "$name: other $file than of the whole graph"
+        cmp -s "$name/outputs/$file" "$name-whole/outputs/$file" ||
+            fail "$name: other $file than of the whole graph"
     done
-    [ "$(json weights_hash <"$name.version")" = "$(json weights_hash <"$name.whole")" ] || fail "$name: other weights than of the whole graph"
+    [ "$(json weights_hash <"$name.version")" = "$(json weights_hash <"$name.whole")" ] ||
+        fail "$name: other weights than of the whole graph"
     grep -q '^OK' <<<"$("$bin/graphmill" verify "$work/$name")" || fail "$name: verify"
-    grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/$name" ingest)" || fail "$name: replay of a version"
+    grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/$name" ingest)" ||
+        fail "$name: replay of a version"
 }
-# How many held-out edges of NAME, of the edges in FILE, have an edge back in FILE that is not held out.
+# Counts the held-out edges of NAME among the edges in FILE whose reverse in FILE is not held out.
 leaks() { # NAME FILE
     awk -F, 'NR == FNR {if (FNR > 1) held[$1 "," $2] = 1; next} ($2 "," $1) in held && !(($1 "," $2) in held) {n++} END {print n + 0}' \
         "$work/$1/outputs/predictions.csv" "$2"
 }
 for name in old new all; do cp $name.csv both_$name.csv && cp timed_$name.csv kept_$name.csv; done
 same_as_whole both 'edge_split: random 70/10/20' 'corrupt: both'
-[ "$(leaks both all.csv)" -eq 0 ] || fail "both: $(leaks both all.csv) edges back of held-out edges are trained on"
+[ "$(leaks both all.csv)" -eq 0 ] ||
+    fail "both: $(leaks both all.csv) edges back of held-out edges are trained on"
 [ "$(wc -l <both/outputs/predictions.csv)" -gt 200 ] || fail 'both: few edges are held out'
 
-# Links of the same ends at several times, which are examples each.
-same_as_whole kept 'edge_split: random 70/10/20, duplicates: keep, direction: as_given' 'corrupt: target'
-lines=$(awk -F, 'NR == FNR {if (FNR > 1) held[$1 "," $2] = 1; next} FNR > 1 && ($1 "," $2) in held {n++} END {print n}' kept/outputs/predictions.csv timed_all.csv)
-[ "$(wc -l <kept/outputs/predictions.csv)" -eq $((lines + 1)) ] || fail "kept: $(wc -l <kept/outputs/predictions.csv) lines for $lines links that are held out"
-[ "$(tail -n +2 kept/outputs/predictions.csv | cut -d, -f1,2 | sort | uniq -d | wc -l)" -gt 50 ] || fail 'kept: no link is held out twice'
+# Links with the same ends at several times, which are examples each.
+same_as_whole kept 'edge_split: random 70/10/20, duplicates: keep, direction: as_given' \
+    'corrupt: target'
+lines=$(awk -F, \
+    'NR == FNR {if (FNR > 1) held[$1 "," $2] = 1; next} FNR > 1 && ($1 "," $2) in held {n++} END {print n}' kept/outputs/predictions.csv timed_all.csv)
+[ "$(wc -l <kept/outputs/predictions.csv)" -eq $((lines + 1)) ] ||
+    fail "kept: $(wc -l <kept/outputs/predictions.csv) lines for $lines links that are held out"
+[ "$(tail -n +2 kept/outputs/predictions.csv | cut -d, -f1,2 | sort | uniq -d | wc -l)" -gt 50 ] ||
+    fail 'kept: no link is held out twice'
 
-# New edges back of held-out ones follow them where nothing is drawn, too.
+# New reverses of held-out edges are held out, too, even if nothing is drawn.
 pipeline one old.csv 'edge_split: leave_one_out' 'corrupt: target'
 run one one.yaml >/dev/null
 before=$(wc -l <one/outputs/predictions.csv)
@@ -83,14 +92,17 @@ before=$(wc -l <one/outputs/predictions.csv)
 "$bin/graphmill" update "$work/one" --add-edges late.csv --quiet >/dev/null
 run one one.yaml >/dev/null
 cat old.csv late.csv >both.csv
-[ "$(leaks one both.csv)" -eq 0 ] || fail "one: $(leaks one both.csv) edges back of held-out edges are trained on"
+[ "$(leaks one both.csv)" -eq 0 ] ||
+    fail "one: $(leaks one both.csv) edges back of held-out edges are trained on"
 [ "$(wc -l <one/outputs/predictions.csv)" -gt "$before" ] || fail 'one: no new edge is held out'
 
-# Two sides, as one directed and one undirected graph; new nodes join the side that their edges show.
+# Two sides, as a directed and an undirected graph; new nodes join the side that their edges show.
 for direction in as_given undirected; do
     rm -rf sides sides-whole
-    same_as_whole sides "edge_split: random 70/10/20, direction: $direction" 'corrupt: both' --add-nodes sides_nodes.csv
-    grep -q 'all edges go from 45 nodes to 68 others' sides-whole/logs/ingest.log || fail "$direction: $(grep 'links:' -A3 sides-whole/logs/ingest.log)"
+    same_as_whole sides "edge_split: random 70/10/20, direction: $direction" 'corrupt: both' \
+        --add-nodes sides_nodes.csv
+    grep -q 'all edges go from 45 nodes to 68 others' sides-whole/logs/ingest.log ||
+        fail "$direction: $(grep 'links:' -A3 sides-whole/logs/ingest.log)"
     awk -F, 'NR > 1 {least = $5 < least || NR == 2 ? $5 : least; most = $5 > most ? $5 : most} END {exit !(most <= 68)}' sides/outputs/predictions.csv ||
         fail "$direction: a target is ranked behind more nodes than its side has"
 done

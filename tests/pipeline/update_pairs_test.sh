@@ -1,27 +1,34 @@
 #!/usr/bin/env bash
-# Updates of datasets that learn labels of edges, or links with given negatives: a version is what ingest makes of the whole graph, to the
-# bits of what is trained on it; what would have no negative, no label, or another class is named with file and line.
+# Updates of datasets that learn labels of edges, or links with given negatives: a version equals
+# what ingest makes of the whole graph, to the bits that training sees; an edge without negatives,
+# without a label, or with a new class is named with file and line.
 . "$GRAPHMILL_SOURCE/tests/pipeline/library.sh"
 cd "$work"
-# The same bits as of the whole graph: same_as_whole NAME FILE WHOLE_FILE
+# The same bits as for the whole graph: same_as_whole NAME FILE WHOLE_FILE
 same_as_whole() {
     run "$1" "$2" --set partition.update=anew >"$1.version"
     run "$1-whole" "$3" --set partition.update=anew >"$1.whole"
-    [ "$(json weights_hash <"$1.version")" = "$(json weights_hash <"$1.whole")" ] || fail "$1: other weights than of the whole graph"
+    [ "$(json weights_hash <"$1.version")" = "$(json weights_hash <"$1.whole")" ] ||
+        fail "$1: other weights than of the whole graph"
     local file
     for file in predictions.csv embeddings.npy; do
-        cmp -s "$1/outputs/$file" "$1-whole/outputs/$file" || fail "$1: other $file than of the whole graph"
+        cmp -s "$1/outputs/$file" "$1-whole/outputs/$file" ||
+            fail "$1: other $file than of the whole graph"
     done
     grep -q '^OK' <<<"$("$bin/graphmill" verify "$work/$1")" || fail "$1: verify"
-    grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/$1" ingest)" || fail "$1: replay of a version"
+    grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/$1" ingest)" ||
+        fail "$1: replay of a version"
 }
 # With nodes that keep their parts it is the same graph: placed NAME FILE
 placed() {
     run "$1" "$2" >/dev/null
-    grep -q '"method":"placed"' <("$bin/graphmill" export "$work/$1" --what report --output /dev/stdout) || fail "$1: not placed"
+    grep -q '"method":"placed"' <("$bin/graphmill" export "$work/$1" --what report \
+        --output /dev/stdout) || fail "$1: not placed"
     grep -q '^OK' <<<"$("$bin/graphmill" verify "$work/$1")" || fail "$1: verify of placed nodes"
-    grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/$1" partition)" || fail "$1: replay of placed nodes"
-    cmp -s <(cut -d, -f1-3 "$1/outputs/predictions.csv") <(cut -d, -f1-3 "$1-whole/outputs/predictions.csv") || fail "$1: other edges are held out"
+    grep -q '^MATCH' <<<"$("$bin/graphmill" replay "$work/$1" partition)" ||
+        fail "$1: replay of placed nodes"
+    cmp -s <(cut -d, -f1-3 "$1/outputs/predictions.csv") \
+        <(cut -d, -f1-3 "$1-whole/outputs/predictions.csv") || fail "$1: other edges are held out"
 }
 update() { "$bin/graphmill" update "$@" --quiet; }
 store_of() { (cd "$work/$1/store" && find dataset switch -type f | sort | xargs md5sum); }
@@ -57,17 +64,20 @@ train-step: {hidden: 8, decoder: concat, class_weights: balanced}
 YAML
 sed 's/path: ratings.csv/path: all_ratings.csv/' ratings.yaml >all_ratings.yaml
 run ratings ratings.yaml >/dev/null
-update "$work/ratings" --add-edges new_ratings.csv --remove-edges gone_ratings.csv --add-nodes new_people.csv >/dev/null
+update "$work/ratings" --add-edges new_ratings.csv --remove-edges gone_ratings.csv \
+    --add-nodes new_people.csv >/dev/null
 same_as_whole ratings ratings.yaml all_ratings.yaml
 placed ratings ratings.yaml
-[ "$(wc -l <ratings/outputs/predictions.csv)" -gt 400 ] || fail "$(wc -l <ratings/outputs/predictions.csv) labelled edges are held out"
+[ "$(wc -l <ratings/outputs/predictions.csv)" -gt 400 ] ||
+    fail "$(wc -l <ratings/outputs/predictions.csv) labelled edges are held out"
 
 before=$(store_of ratings)
 bad() { # TEXT MESSAGE [options]
     printf "$1" >bad.csv
     expect 65 "$2" update "$work/ratings" --add-edges bad.csv "${@:3}"
 }
-bad '1,2,0,5\n' "bad.csv:1: expected a header with a column 'stars', the labels of edges \(ingest.edge_label\), found none"
+bad '1,2,0,5\n' \
+    "bad.csv:1: expected a header with a column 'stars', the labels of edges \(ingest.edge_label\), found none"
 bad 'src,dst,time\n1,2,5\n' "bad.csv:1: expected a header with a column 'stars'"
 bad 'src,dst,stars,time\n1,2,3,5\n3,4,4,5\n' 'bad.csv:3: the stars is class 4: expected one below 4'
 bad 'src,dst,stars,time\n1,2,-1,5\n' 'bad.csv:2: the stars is -1: expected a class from 0 on for each edge'
@@ -76,7 +86,8 @@ bad 'src,dst,stars,time\n1,2,0.5,5\n' 'bad.csv:2: '
 
 # --- given negatives ---
 
-# Ids are numbers with gaps, which ingest has in ascending order, so that nodes that go leave the others in theirs.
+# Ids are numbers with gaps, which ingest sorts in ascending order, so that removed nodes leave the
+# others in theirs.
 /usr/bin/python3 - <<'PYTHON'
 import os, random
 random.seed(4)
@@ -127,20 +138,26 @@ before=$(store_of given)
 expect 65 "lonely.csv:2: node [0-9]+ is removed, and with it the last of the given negatives of the valid edge from [0-9]+ to [0-9]+: expected at least one that stays" \
     update "$work/given" --remove-nodes lonely.csv
 [ "$before" = "$(store_of given)" ] || fail 'a node that cannot go changed something'
-update "$work/given" --add-nodes new_nodes.csv --add-edges new_links.csv --remove-nodes gone_nodes.csv --remove-edges gone_links.csv >/dev/null
+update "$work/given" --add-nodes new_nodes.csv --add-edges new_links.csv \
+    --remove-nodes gone_nodes.csv --remove-edges gone_links.csv >/dev/null
 same_as_whole given given.yaml whole/given.yaml
 placed given given.yaml
 
-# A model of links is as good as it was on a version that is the same graph.
+# On a version that is the same graph a model of links is as good as before.
 tail -1 whole/train.csv >same.csv
-update "$work/given" --remove-edges same.csv --add-edges same.csv --json --set ingest.retrain_valid_drop=0.5 >same.json
-[ -n "$(json valid_before <same.json)" ] && [ "$(json valid_before <same.json)" = "$(json valid_now <same.json)" ] || fail "the same graph: $(cat same.json)"
+update "$work/given" --remove-edges same.csv --add-edges same.csv \
+    --json --set ingest.retrain_valid_drop=0.5 >same.json
+[ -n "$(json valid_before <same.json)" ] &&
+    [ "$(json valid_before <same.json)" = "$(json valid_now <same.json)" ] ||
+    fail "the same graph: $(cat same.json)"
 
-# Where pairs draw, one that draws a split whose edges have given negatives has none.
+# With drawn splits, an edge drawn into a split with given negatives has none.
 sed 's/edge_split: given.*/edge_split: random 80\/10\/10}/; s/, negative: given//; s/ranking: given/ranking: none/' given.yaml >drawn.yaml
 run drawn drawn.yaml >/dev/null
-awk -F, '$3 == "test" { print $1 "," $2 ",10,13,16" }' drawn/outputs/predictions.csv >drawn_negatives.csv
-sed 's/random 80.10.10/&, test_negatives: drawn_negatives.csv/; s/ranking: none/ranking: given/' drawn.yaml >ranked.yaml
+awk -F, '$3 == "test" { print $1 "," $2 ",10,13,16" }' drawn/outputs/predictions.csv \
+    >drawn_negatives.csv
+sed 's/random 80.10.10/&, test_negatives: drawn_negatives.csv/; s/ranking: none/ranking: given/' \
+    drawn.yaml >ranked.yaml
 run ranked ranked.yaml >/dev/null
 awk 'BEGIN { print "src,dst"; for (i = 0; i < 80; i++) print 10 + 3 * i "," 13 + 3 * ((i + 41) % 89) }' >many.csv
 expect 65 'many.csv:[0-9]+: the edge draws the test split, whose edges have given negatives: expected an edge for training' update "$work/ranked" --add-edges many.csv

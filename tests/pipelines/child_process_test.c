@@ -110,7 +110,7 @@ static void a_crash_is_a_bug_and_a_kill_is_not(void **state)
     assert_string_equal(text, "ended with status 74");
 }
 
-/* /bin/sh as a child: what is no program of ours does not let the held signals in. */
+/* Starts /bin/sh, because a program of graphmill would unblock the signals. */
 static void a_child_begins_with_stop_signals_held_back(void **state)
 {
     struct child_command command = {0};

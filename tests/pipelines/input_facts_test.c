@@ -1,4 +1,4 @@
-/* input_facts_test - graphmill init looks at an input that is no table. */
+/* input_facts_test - checks what graphmill init finds out about an input that is no table. */
 #include "pipelines/input_facts.h"
 #include "stages/plan/dataset_format.h"
 

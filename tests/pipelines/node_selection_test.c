@@ -10,14 +10,14 @@
 
 enum { NODES = 4 };
 
-/* Two authors before two papers, of which there are labels. */
+/* Returns a dataset of two authors before two papers; the papers have labels. */
 static const struct dataset_schema *dataset(const char *id, bool has_relations)
 {
     static struct dataset_schema schema;
     schema = (struct dataset_schema){
         .node_count = NODES,
         .has_relations = has_relations,
-        .node_type_count = 2, /* names alone without relations */
+        .node_type_count = 2, /* without relations nodes have only ids */
         .target_type = has_relations ? 1 : 0,
         .node_type = {{.name = "author", .node_count = 2}, {.name = "paper", .first_node = 2}}};
     (void)snprintf(schema.id, sizeof schema.id, "%s", id);
@@ -67,7 +67,7 @@ static void ids_of_no_node_are_named(void **state)
     node_selection_release(&selection);
     assert_ok(node_selection_read(&selection, write_file(t, "ids", "3\n0\n"), t->store,
                                   dataset("d-2", false), &t->err),
-              &t->err); /* without a record ids are 0, 1, ... */
+              &t->err); /* without a record of ids they are 0, 1, ... */
     assert_true(selection.count == 2 && selection.node[0] == 0 && selection.node[1] == 3);
     node_selection_release(&selection);
 }

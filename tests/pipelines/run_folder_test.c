@@ -1,4 +1,4 @@
-/* Which store the folder of a run is of, whatever ends its first run. */
+/* Which store belongs to the folder of a run, however its first run ends. */
 #include "common/base/text.h"
 #include "pipelines/run_folder.h"
 
@@ -15,7 +15,7 @@ struct scene {
     struct error err;
 };
 
-/* Of the two stores the durable one lies where the folder would have its own. */
+/* Opens two stores; the durable one is where the folder's own store would be. */
 static struct scene open_scene(void)
 {
     struct scene s = {.folder = ""};
@@ -44,7 +44,7 @@ static void an_end_at_any_call_leaves_a_folder_of_that_store_or_of_none(void **s
         for (long passed = 0, failed = 1; failed; passed++) {
             struct scene s = open_scene();
             failing_calls_plan(calls[c], passed, -1,
-                               ENOSPC); /* from there on it does nothing more */
+                               ENOSPC); /* from this call on nothing is written */
             const enum error_code rc = create(&s, s.uri);
             failed = failing_calls_end();
             assert_true(failed || rc == ERROR_NONE);
@@ -63,20 +63,20 @@ static void an_address_that_nothing_is_at_may_be_mended(void **state)
     assert_int_not_equal(create(&s, "dir:/proc/no-such-place/store"), ERROR_NONE);
     assert_ok(create(&s, s.uri), &s.err);
     assert_int_not_equal(create(&s, "dir:/proc/no-such-place/store"), ERROR_NONE);
-    assert_ok(create(&s, s.uri), &s.err); /* what was there before is not forgotten */
+    assert_ok(create(&s, s.uri), &s.err); /* the earlier record is still valid */
     temp_dir_remove(&s.dir);
 }
 
-/* Whose file system is taken for one of this host. */
+/* A store in the folder counts as on a file system of this host. */
 static void a_store_lies_in_the_folder_or_in_another(void **state)
 {
     (void)state;
     static const struct {
-        const char *uri; /* %s: the folder; NULL: its own store */
+        const char *uri; /* %s is the folder; NULL: its own store */
         bool is_inside;
     } cases[] = {{NULL, true},
                  {"dir:%s/store", true},
-                 {"dir:%s-2/store", false}, /* beside it, in one whose name begins alike */
+                 {"dir:%s-2/store", false}, /* next to it, in a folder whose name begins alike */
                  {"tiered:dir:%s-2/fast^dir:%s/store", true},
                  {"tiered:dir:%s/fast^dir:%s-2/store", false},
                  {"memory:a", false}};

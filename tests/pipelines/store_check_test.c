@@ -1,4 +1,4 @@
-/* Places that can hold a store, and some that cannot. */
+/* Checks places that can hold a store, and some that cannot. */
 #include "pipelines/store_check.h"
 #include "store/backends/memory_backend.h"
 #include "store/objects/object_store.h"
@@ -67,7 +67,7 @@ static void each_backend_is_sound_and_left_as_it_was(void **state)
     assert_sound(uri);
 }
 
-/* Backends that break one promise each. */
+/* The next backends break one promise each. */
 
 static enum error_code last_writer_wins(void *state, const char *key,
                                         const struct object_body *body,
@@ -102,8 +102,8 @@ static enum error_code always_matches(void *state, const char *name, const char 
     return memory_backend.ref_set(state, name, text, err);
 }
 
-/* Who puts a record where one stands is shown a whole one, so that the put is refused for other
- * content; whoever reads it then gets nothing. */
+/* A writer that puts a record over an existing one can read an intact record, so the put is refused
+ * for its content; later readers get nothing. */
 static _Thread_local bool may_see;
 
 static enum error_code refuses(void *state, const char *key, const struct object_body *body,

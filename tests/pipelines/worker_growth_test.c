@@ -4,7 +4,8 @@
 
 enum { MANY = 10000 };
 
-/* Samples of the rate that the workers of now have, until the rule changes their number or `most` were taken. */
+/* Takes samples of the rate that the current number of workers has, until the rule changes the
+ * number or `most` samples were taken. Returns the number of samples. */
 static int until_change(struct worker_growth *growth, const double *rate_with, int most)
 {
     for (int i = 1; i <= most; i++)
@@ -90,7 +91,7 @@ static void one_that_is_missed_is_put_back(void **state)
     expect_changes(&growth, rate_with, count, 9);
 }
 
-/* Two of five measurements may say anything. */
+/* Two of five measurements may be arbitrary. */
 static void hiccups_decide_nothing(void **state)
 {
     static const double factor[GROWTH_SAMPLES] = {1, 0.2, 1.02, 0.98, 3};

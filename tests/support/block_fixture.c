@@ -19,7 +19,8 @@ static uint32_t draw(uint64_t seed, uint64_t item, uint32_t number, uint32_t bou
     return random_below(random_word(&stream, item, number), bound);
 }
 
-/* Rows in another order than nodes and with gaps between them, as feature_source may give them. */
+/* Makes rows in another order than nodes, with gaps between them, as feature_source may return
+ * them. */
 static void make_features(struct block_fixture *fixture, uint32_t dim, uint64_t seed)
 {
     const size_t stride = dim + STRIDE_GAP;

@@ -1,6 +1,8 @@
-# changed_papers.py FOLDER: rows of features for the papers of a graph of tests/pipeline/library.sh, into FOLDER.
-# changed_papers.py FOLDER UPDATE... OUT: the graph that the updates make of it, one behind the other, into OUT. An update is a folder of files of
-# `graphmill update`. Pairs that are held out, held-valid.csv and held-test.csv, and given negatives, negatives-train.csv and so on, go with it.
+# changed_papers.py FOLDER: writes rows of features for the papers of a graph of
+# tests/pipeline/library.sh to FOLDER. changed_papers.py FOLDER UPDATE... OUT: writes the graph
+# after all updates to OUT. An update is a folder of files of `graphmill update`. Held-out pairs,
+# held-valid.csv and held-test.csv, and given negatives, negatives-train.csv and so on, are updated
+# with it.
 import os, struct, sys
 
 RELATIONS = ["writes", "cites", "in"]
@@ -36,7 +38,7 @@ def relation(word):
 
 
 def read_edges(path):
-    """Each as (source, target, relation, other columns ...)."""
+    """Returns each edge as (source, target, relation, other columns ...)."""
     table = lines(path)
     if not table:
         return [], []
@@ -61,7 +63,7 @@ negatives = {s: lines(f"{folder}/negatives-{s}.csv") for s in ("train", "valid",
 
 
 def drop(is_gone):
-    """Edges, pairs and lines of these that are gone."""
+    """Removes edges, and pairs and lines of removed edges."""
     global edges
     edges = [e for e in edges if not is_gone(*e[:3])]
     for s in held:

@@ -1,10 +1,11 @@
-/* child_end - the end of a forked child: at once, as _exit(), but what a coverage build has counted is kept. */
+/* child_end - ends a forked child at once, like _exit(), but keeps the counts of a coverage
+ * build. */
 #ifndef TESTS_SUPPORT_CHILD_END_H
 #define TESTS_SUPPORT_CHILD_END_H
 
 #include <unistd.h>
 
-/* gcc's; there is none in builds without --coverage. NOLINTNEXTLINE */
+/* A function of gcc, which exists only in builds with --coverage. NOLINTNEXTLINE */
 extern void __gcov_dump(void) __attribute__((weak));
 
 static inline _Noreturn void child_end(int status)

@@ -1,17 +1,20 @@
-# A graph of three classes whose columns tell of them, for tests of versions: `source` it behind tests/pipeline/library.sh.
+# Makes a graph of three classes whose columns show them, for tests of versions: `source` it after
+# tests/pipeline/library.sh.
 # shellcheck shell=bash
 
-# Rows of COLUMNS features: class_rows COLUMNS FROM END NAME BY
+# Prints rows of COLUMNS features: class_rows COLUMNS FROM END NAME BY
 class_rows() {
-    awk -v columns="$1" -v from="$2" -v end="$3" -v name="$4" -v by="$5" 'BEGIN {for (v = from; v < end; v++) {
+    awk -v columns="$1" -v from="$2" -v end="$3" -v name="$4" -v by="$5" \
+        'BEGIN {for (v = from; v < end; v++) {
         printf "%s%d", name, v
         for (c = 0; c < columns; c++) printf ",%g", (v % 3 == c) + (v * (c + 3) * by) % 17 / 16
         print ""}}'
 }
 
-# edges.csv, labels.csv, rows.csv and g.yaml here: class_graph NODES COLUMNS
+# Writes edges.csv, labels.csv, rows.csv and g.yaml here: class_graph NODES COLUMNS
 class_graph() {
-    awk -v n="$1" 'BEGIN {print "source,target,weight"; for (v = 0; v < n; v++) for (k = 1; k <= 3; k++) print "n" v ",n" (v * 7 + k * 11) % n "," (v + k) % 9 + 1}' >edges.csv
+    awk -v n="$1" \
+        'BEGIN {print "source,target,weight"; for (v = 0; v < n; v++) for (k = 1; k <= 3; k++) print "n" v ",n" (v * 7 + k * 11) % n "," (v + k) % 9 + 1}' >edges.csv
     awk -v n="$1" 'BEGIN {for (v = 0; v < n; v++) print "n" v "," v % 3}' >labels.csv
     class_rows "$2" 0 "$1" n 1 >rows.csv
     cat >g.yaml <<'Y'

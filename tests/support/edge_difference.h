@@ -1,4 +1,5 @@
-/* edge_difference - what an update would say that makes one list of edges of another, for tests: all edges of two ends go, and what is there then comes. */
+/* edge_difference - makes the update that turns one list of edges into another, for tests: all
+ * edges between two ends are removed, and the new ones are added. */
 #ifndef TESTS_SUPPORT_EDGE_DIFFERENCE_H
 #define TESTS_SUPPORT_EDGE_DIFFERENCE_H
 
@@ -50,14 +51,15 @@ static inline uint64_t plain_edges_same(const struct plain_edges *edges, uint64_
     return end - at;
 }
 
-/* Arrays of a delta. */
+/* The arrays of a delta. */
 struct edge_difference {
     struct plain_edges gone, come;
-    uint32_t *list; /* of ends: sources and targets of those that go, and of those that come */
-    float *weight;  /* of those that come */
+    uint32_t *list; /* ends: sources and targets of removed edges, and of added edges */
+    float *weight;  /* of added edges */
 };
 
-/* Sorts both lists, which name nodes as the delta does; of an undirected graph each edge is in them once. */
+/* Sorts both lists, which number nodes as the delta does; an edge of an undirected graph is in them
+ * once. */
 static inline void edge_difference_make(struct plain_edges *base, struct plain_edges *version,
                                         struct edge_difference *out)
 {
@@ -89,7 +91,7 @@ static inline void edge_difference_make(struct plain_edges *base, struct plain_e
     }
 }
 
-/* Into the delta, which borrows. */
+/* Sets the arrays in the delta, which borrows them. */
 static inline void edge_difference_fill(struct edge_difference *d, bool has_weights,
                                         struct dataset_delta *delta)
 {

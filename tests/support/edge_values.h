@@ -1,10 +1,10 @@
-/* edge_values - edge columns out of plain arrays, for tests. */
+/* edge_values - makes edge columns of plain arrays, for tests. */
 #ifndef TESTS_SUPPORT_EDGE_VALUES_H
 #define TESTS_SUPPORT_EDGE_VALUES_H
 
 #include "common/graph/edge_column.h"
 
-/* Those that are not NULL, one element an edge. */
+/* Returns the columns that are not NULL, with one element for each edge. */
 static inline struct edge_columns_view edge_values(const float *weight, const int64_t *time,
                                                    const uint16_t *edge_type)
 {

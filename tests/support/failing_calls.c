@@ -1,5 +1,6 @@
-#define _GNU_SOURCE      // NOLINT: the C library asks for this name
-#undef _FILE_OFFSET_BITS /* both forms of a call are ours: ours and the libraries' code use one each */
+#define _GNU_SOURCE // NOLINT: the C library asks for this name
+/* both forms of a call are replaced, because our code and the libraries' use one each */
+#undef _FILE_OFFSET_BITS
 #include "tests/support/failing_calls.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The functions below have their C library's names, and some of them no prototype in its headers. */
+/* The functions below have the names of the C library's, some of which have no prototype in its
+ * headers. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 static _Thread_local struct {
@@ -65,7 +67,7 @@ static bool fails(enum failing_call call)
     return true;
 }
 
-/* The answer to a call: what the system said, or the planned failure before or after it was asked. */
+/* The result of a call: the system's, or the planned failure before or after the real call. */
 #define ANSWER(call, result)                                                                       \
     do {                                                                                           \
         if (!fails(call))                                                                          \
@@ -238,7 +240,7 @@ int socket(int domain, int type, int protocol)
     ANSWER(CALL_SOCKET, (int)syscall(SYS_socket, domain, type, protocol));
 }
 
-/* Declared with a union of all kinds of addresses. */
+/* It is declared with a union of all kinds of addresses. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 int connect(int fd, const struct sockaddr *address, socklen_t size)

@@ -1,8 +1,8 @@
 /*
- * failing_calls - system calls that fail when a test says so, also those that RocksDB and LMDB make.
+ * failing_calls - lets a test make system calls fail, also those of RocksDB and LMDB.
  *
- * A program that uses this has functions of its own for the calls below; they stand before the C library's. One
- * plan at a time, for the thread that made it.
+ * A program that uses this has its own functions for the calls below, which replace those of the C
+ * library. There is one plan at a time, for the thread that made it.
  */
 #ifndef TESTS_SUPPORT_FAILING_CALLS_H
 #define TESTS_SUPPORT_FAILING_CALLS_H
@@ -30,13 +30,13 @@ enum failing_call {
     CALL_COUNT
 };
 
-/* After `passed` more calls of the kind, the next `count` fail with errno `number`; count < 0: all. Replaces the
- * plan before. */
+/* Lets `passed` more calls of the kind succeed, and fails the next `count` with errno `number`;
+ * count < 0: all. Replaces the previous plan. */
 void failing_calls_plan(enum failing_call call, long passed, long count, int number);
-/* The same, but the calls do what they should before they say that they failed, as over a network that loses an
- * answer. */
+/* Does the same, but the failing calls do their work before they report the failure, like a network
+ * that loses an answer. */
 void failing_calls_plan_lost_answers(enum failing_call call, long passed, long count, int number);
-/* No call fails any more; how many did. */
+/* Ends the plan. Returns the number of calls that failed. */
 long failing_calls_end(void);
 
 #endif

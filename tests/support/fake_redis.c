@@ -12,7 +12,8 @@
 
 enum { COMMAND_SIZE = 65536, WAIT_MS = 10000 };
 
-/* One word of a command, behind what was heard before; false at the end of the connection. */
+/* Reads one word of a command and appends it to the record; returns false at the end of the
+ * connection. */
 static bool read_line(FILE *in, char *out, int size)
 {
     return fgets(out, size, in) != NULL;
@@ -36,7 +37,7 @@ static void note(struct fake_redis *fake, const char *word, char end)
     (void)snprintf(fake->heard + used, sizeof fake->heard - used, "%s%c", word, end);
 }
 
-/* The next command, or NULL; what to answer. */
+/* Reads the next command, and returns the answer to it; NULL at the end. */
 static const char *next_answer(struct fake_redis *fake, FILE *in, char *word)
 {
     char line[32];

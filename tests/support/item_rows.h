@@ -1,4 +1,4 @@
-/* item_rows - a setting that is a list of maps, with a row of each type that an item may have. */
+/* item_rows - a setting that is a list of maps, with a row for each type of item. */
 #ifndef TESTS_SUPPORT_ITEM_ROWS_H
 #define TESTS_SUPPORT_ITEM_ROWS_H
 

@@ -2,8 +2,8 @@
  * karate_graph - the karate club of Zachary (1977): 34 members, 78 friendships, two factions.
  *
  * W. W. Zachary, "An information flow model for conflict and fission in small groups", Journal of
- * Anthropological Research 33. Members from 0; each friendship once, the lower member first. The faction
- * is the one a member joined when the club split: 0 the instructor's (member 0), 1 the
+ * Anthropological Research 33. Members from 0; each friendship once, the lower member first. The
+ * faction is the one a member joined when the club split: 0 the instructor's (member 0), 1 the
  * administrator's (member 33).
  */
 #ifndef TESTS_SUPPORT_KARATE_GRAPH_H

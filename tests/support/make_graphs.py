@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Many small graphs whose class is their shape: python3 make_graphs.py FOLDER COUNT [--tu NAME] [--seed S]
+"""Many small graphs whose class is their shape: python3 make_graphs.py FOLDER COUNT [--tu NAME]
+[--seed S]
 
-Class 0 is a tree, 1 a ring with tails, 2 a tree with a triangle at every third node: each of 6 to 24 nodes. Nodes have one of three
-colours, which say nothing. Numbers of nodes are shuffled over all graphs, so that those of a graph do not stand side by side.
+Class 0 is a tree, 1 a ring with tails, 2 a tree with a triangle at every third node, each of 6 to
+24 nodes. Nodes have one of three colours, which are independent of the class. Numbers of nodes are
+shuffled over all graphs, so that those of a graph are not consecutive.
 
-Without --tu a folder for `format: folder`: meta.json, edges.csv, node-graph.csv, node-feat.csv is not read, so colours are
-node-feat.npy; graph-label.csv (the class) and train.csv, valid.csv, test.csv (70, 15 and 15 of a hundred).
-With it the files of the TU Dortmund collection, NAME_A.txt and others, which count from 1 and have classes 1, 2 and 5.
+Without --tu it writes a folder for `format: folder`: meta.json, edges.csv, node-graph.csv; colours
+are in node-feat.npy, because node-feat.csv is not read; graph-label.csv (the class) and train.csv,
+valid.csv, test.csv (70, 15 and 15 of a hundred). With it the files of the TU Dortmund collection,
+NAME_A.txt and others, which count from 1 and have classes 1, 2 and 5.
 """
 import argparse
 import random
@@ -15,7 +18,7 @@ from pathlib import Path
 
 
 def make_graph(rng, kind):
-    """Nodes, and pairs of them."""
+    """Returns the number of nodes, and pairs of them."""
     nodes = rng.randint(6, 24)
     ring = rng.randint(4, nodes) if kind == 1 else 0
     edges = [(i, (i + 1) % ring) for i in range(ring)]
@@ -55,7 +58,7 @@ def main():
         edges += [(len(graph_of) + a, len(graph_of) + b) for a, b in pairs]
         graph_of += [graph] * nodes
     place = list(range(len(graph_of)))
-    if not args.tu:  # there the nodes of a graph follow each other, by custom
+    if not args.tu:  # in that format the nodes of a graph are consecutive by convention
         rng.shuffle(place)
     owner = [0] * len(place)
     for node, at in enumerate(place):

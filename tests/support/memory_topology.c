@@ -51,7 +51,7 @@ void memory_topology_give(struct memory_topology *graph, const struct edge_colum
     struct topology *topology = &graph->topology;
     const size_t parts = (size_t)topology->part_count;
     uint64_t first = 0;
-    memory_free(graph->weight_sum_chunk); /* of an earlier call */
+    memory_free(graph->weight_sum_chunk); /* from an earlier call */
     graph->weight_sum_chunk = allocated(parts, sizeof(float *));
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++) {
         memory_free(graph->column_chunk[c]);

@@ -1,6 +1,6 @@
 /*
- * no_held_out - for a builder that stands in for ingest's: graphs of one kind of edge, of which none are held out or have given
- * negatives.
+ * no_held_out - stands in for parts of ingest's builder: graphs of one kind of edge, without
+ * held-out edges and given negatives.
  */
 #ifndef TESTS_SUPPORT_NO_HELD_OUT_H
 #define TESTS_SUPPORT_NO_HELD_OUT_H
@@ -54,7 +54,7 @@ int32_t dataset_builder_find_edge_type(const struct dataset_builder *builder, co
     return -1;
 }
 
-/* Notes are for people, and these graphs are read by tests. */
+/* Notes are for people, and only tests read these graphs. */
 enum error_code dataset_builder_note(struct dataset_builder *builder, enum note_kind kind,
                                      struct error *err, const char *format, ...)
 {

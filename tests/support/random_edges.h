@@ -1,6 +1,6 @@
 /*
- * random_edges - directed edges drawn from a seed, with whatever a graph may hold: self loops, repeats,
- * isolated nodes.
+ * random_edges - draws directed edges from a seed, with everything that a graph may contain: self
+ * loops, repeats, isolated nodes.
  */
 #ifndef TESTS_SUPPORT_RANDOM_EDGES_H
 #define TESTS_SUPPORT_RANDOM_EDGES_H
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Every third node takes no part, so that some are isolated. */
+/* Every third node is left out, so that some nodes are isolated. */
 static inline void random_edges_fill(uint64_t seed, uint32_t node_count, uint32_t edge_count,
                                      uint32_t *source, uint32_t *target)
 {

@@ -18,7 +18,7 @@
 
 enum { START_MS = 60 * 1000, BUS_OFFSET = 10000 };
 
-/* In a child that ends with its parent. */
+/* Runs in a child that ends with its parent. */
 static _Noreturn void serve(const struct redis_cluster *cluster, int port)
 {
     char number[16], nodes[32], log[FILE_PATH_SIZE + 16];
@@ -64,7 +64,8 @@ static bool answers(const struct redis_cluster *cluster, int node)
     return yes;
 }
 
-/* All know all, all slots have a master, and each replica follows one. */
+/* Returns whether all nodes know each other, all slots have a master, and each replica follows
+ * one. */
 static bool is_whole(const struct redis_cluster *cluster)
 {
     for (int i = 0; i < cluster->count; i++) {
@@ -228,7 +229,7 @@ void redis_cluster_move_slot(const struct redis_cluster *cluster, int slot, int 
     for (int i = 0; i < REDIS_CLUSTER_MASTERS; i++)
         if (i != to && i != from)
             redis_cluster_tell(cluster, i, words, NULL);
-    /* Moves that overlap can leave two masters that each name the other for good. */
+    /* Moves that overlap could leave two masters that name each other for ever. */
     const int64_t until = clock_ms() + START_MS;
     for (int i = 0; i < cluster->count; i++)
         while (cluster->pid[i] && owner_as_seen(cluster, i, slot) != to) {
@@ -252,7 +253,7 @@ static pid_t owner;
 
 static void stop_shared(void)
 {
-    if (owner == getpid()) /* not a child of a test */
+    if (owner == getpid()) /* not in a child of a test */
         redis_cluster_stop(&shared);
 }
 

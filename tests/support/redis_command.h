@@ -1,4 +1,4 @@
-/* redis_command - says something to a Redis behind the back of the code under test. */
+/* redis_command - sends a command to a Redis without the knowledge of the code under test. */
 #ifndef TESTS_SUPPORT_REDIS_COMMAND_H
 #define TESTS_SUPPORT_REDIS_COMMAND_H
 
@@ -11,7 +11,8 @@
 
 enum { REDIS_WORDS_MAX = 16, REDIS_ANSWER_SIZE = 4096 };
 
-/* One command as words parted by blanks. The answer's first text is left in `answer`, if not NULL. */
+/* Sends one command as words separated by blanks. The first text of the answer is stored in
+ * `answer`, unless that is NULL. */
 static inline void redis_command(const char *url, const char *words, char *answer)
 {
     char text[1024], *save = NULL;

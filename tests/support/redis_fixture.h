@@ -1,4 +1,4 @@
-/* redis_fixture - a private Redis for one test, or a skipped test where there is none. */
+/* redis_fixture - a private Redis for one test; the test is skipped if there is none. */
 #ifndef TESTS_SUPPORT_REDIS_FIXTURE_H
 #define TESTS_SUPPORT_REDIS_FIXTURE_H
 
@@ -15,7 +15,7 @@ struct redis_fixture {
 /* Use as cmocka's setup and teardown; *state is the fixture. A failure to start fails the test. */
 int redis_fixture_set_up(void **state);
 int redis_fixture_tear_down(void **state);
-/* Whether redis-server is installed; when not, tests that need it end with skip(). */
+/* Returns whether redis-server is installed; if not, tests that need it end with skip(). */
 bool redis_fixture_installed(void);
 
 #endif

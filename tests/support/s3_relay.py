@@ -1,20 +1,25 @@
-"""Stands between a client of S3 and a server, and spoils what passes: s3_relay.py HOST:PORT FOLDER.
+"""A relay between a client of S3 and a server that spoils what passes: s3_relay.py HOST:PORT
+FOLDER.
 
-Writes its port to FOLDER/port, and a line for each request to FOLDER/load: how many were on their way then. Takes a word for each request from the front of FOLDER/plan; without one the request passes:
+Writes its port to FOLDER/port, and for each request a line to FOLDER/load, the number of requests
+in progress. For each request it takes a word from the front of FOLDER/plan; without one the request
+passes:
 
   ok       the request and its answer pass
-  500 503  this answer, and the server is not asked
+  500 503  this answer, without asking the server
   refuse   the connection ends before the request was read
   slow     everything passes, after a quarter of a second and in small pieces
   cut      the server is asked, and half of its answer passes
   lost     the server is asked, and nothing of its answer passes
   stall    the server is not asked, and no answer comes
-  flip     the server is asked, and one byte of the body of its answer to a GET is another one
+  flip     the server is asked, and one byte of the body of its answer to a GET is changed
   empty    the server is asked, and its answer to a GET says 200 and has no body
-  short    the server is asked, and its answer to a GET lacks the second half of the body, and says so
-  lies     from here on the first good answer to a GET of each object, and of each range of it, is spoilt by one of these three; the word stays
-  crawl    from here on everything takes 20 s; the word stays
-  storm    from here on one of these at random, half of the time (a fixed seed); the word stays
+  short    the server is asked, and its answer to a GET lacks the second half of the body, and its
+           length says so
+  lies     from now on the first good answer to a GET of each object, and of each range of it, is
+           spoilt by one of these three; the word stays
+  crawl    from now on everything takes 20 s; the word stays
+  storm    from now on one of these at random, half of the time (a fixed seed); the word stays
 """
 import os
 import random
@@ -84,7 +89,8 @@ def ask(request):
 
 
 def spoil(word, request, answer):
-    """The answer to a GET as somebody on the way has changed it; a list of names has no checksum, and is only emptied."""
+    """Returns the answer to a GET after a change on its way; a list of names has no checksum,
+    and is only emptied."""
     head, mark, body = answer.partition(b"\r\n\r\n")
     if not request.startswith(b"GET") or not body or head.split(b" ")[1][:1] != b"2":
         return answer

@@ -1,4 +1,5 @@
-"""screen.py - a terminal of a given size in which a program runs, and what stands on it: screen.run(columns, rows, command) gives a Screen."""
+"""A terminal of a given size in which a program runs, and its contents: screen.run(columns,
+rows, command) returns a Screen."""
 import fcntl
 import os
 import pty
@@ -8,7 +9,7 @@ import termios
 
 
 class Screen:
-    """Lines that scrolled away, lines that are there, and every state of them after a piece of output."""
+    """Lines that scrolled away, current lines, and every state of them after a piece of output."""
 
     def __init__(self, columns, rows):
         self.columns, self.rows = columns, rows
@@ -63,7 +64,8 @@ class Screen:
 
 
 def run(columns, rows, command, see=None, **environment):
-    """Runs `command` there. see(screen) is called after each piece of output. Returns the screen, all that was written, and the status."""
+    """Runs `command` in it. see(screen) is called after each piece of output. Returns the
+    screen, all output, and the status."""
     pid, end = pty.fork()
     if pid == 0:
         fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

@@ -35,7 +35,7 @@ static const char *program(void)
     return system("command -v weed > /dev/null") == 0 ? "weed" : NULL; /* NOLINT(cert-env33-c) */
 }
 
-/* In a child that ends with its parent. */
+/* Runs in a child that ends with its parent. */
 static _Noreturn void run(char *const argv[], const char *log)
 {
     const int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -49,7 +49,7 @@ static _Noreturn void run(char *const argv[], const char *log)
 static void stop_server(void)
 {
     if (server.owner != getpid())
-        return; /* a child of a test */
+        return; /* in a child of a test */
     (void)kill(server.pid, SIGKILL);
     (void)waitpid(server.pid, NULL, 0);
     temp_dir_remove(&server.dir);
@@ -95,7 +95,7 @@ static void start_weed(const char *weed, int port)
         run(argv, log);
 }
 
-/* The bucket is there once the server is. */
+/* Makes the bucket; after that the server is known to work. */
 static void make_bucket(void)
 {
     char place[256];

@@ -1,6 +1,6 @@
 /*
- * slow_relations - neighbour sampling over the relations of typed_dataset.h as one would explain
- * it: edge by edge, without blocks, tables and parts.
+ * slow_relations - neighbour sampling over the relations of typed_dataset.h in the simplest way:
+ * edge by edge, without blocks, tables and parts.
  *
  * A request with times is one of temporal_neighbor: each seed has nodes of its own, and no edge is
  * later than its seed.
@@ -25,7 +25,8 @@ struct slow_relations {
     uint32_t count[SLOW_TYPES], hop_end[SLOW_TYPES][SLOW_HOPS + 1];
     uint32_t node[SLOW_TYPES][SLOW_MAX], seed[SLOW_TYPES][SLOW_MAX];
     uint32_t edge_count[TYPED_RELATIONS];
-    uint32_t edge[TYPED_RELATIONS][SLOW_MAX][3]; /* target and source in the batch, number */
+    /* target and source in the batch, number of the edge */
+    uint32_t edge[TYPED_RELATIONS][SLOW_MAX][3];
 };
 
 static inline uint32_t slow_type(uint32_t node)
@@ -33,7 +34,7 @@ static inline uint32_t slow_type(uint32_t node)
     return node < TYPED_AUTHORS ? 0 : node < TYPED_AUTHORS + TYPED_PAPERS ? 1 : 2;
 }
 
-/* The node of a seed; a seed is always a node of its own. */
+/* Returns the node of a seed; a seed is always a node of its own. */
 static inline uint32_t slow_local(struct slow_relations *slow, uint32_t seed, uint32_t node,
                                   bool is_seed)
 {
@@ -80,7 +81,7 @@ static inline void slow_row(struct slow_relations *slow, const struct neighbor_r
     }
 }
 
-/* `slow` has the edges and relations. */
+/* Draws a batch; the caller has set the edges and relations of `slow`. */
 static inline void slow_draw(struct slow_relations *slow, const struct neighbor_request *request)
 {
     const bool is_disjoint = request->times.seed_time != NULL;
@@ -117,7 +118,7 @@ static inline void slow_assert_nodes(const struct mini_batch *batch,
     }
 }
 
-/* The batch, which has the weights of edges, is what the slow sampler drew. */
+/* Asserts that the batch, which has the weights of edges, equals the one of the slow sampler. */
 static inline void slow_assert_same(const struct mini_batch *batch,
                                     const struct slow_relations *slow)
 {

@@ -37,7 +37,8 @@ float small_dataset_multi_label(uint32_t node, uint32_t class_count, uint32_t c)
     return node % class_count == c || node % 3 == c % 3 ? 1.0F : 0.0F;
 }
 
-/* The chunk of nodes [first, end): slow and plain, a pass over all edges for each row and source. */
+/* Writes the chunk of nodes [first, end), slowly and simply, with a pass over all edges for each
+ * row and source. */
 static void write_chunk(struct store *store, const struct small_dataset *d, int64_t chunk,
                         uint32_t first, uint32_t end)
 {

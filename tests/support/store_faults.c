@@ -14,7 +14,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct store_fault_plan plan;
 static long failed_count;
 static bool has_plan;
-static const struct object_backend *next_inner; /* what the open that is under way stands before */
+/* the backend behind this one, for the open that is in progress */
+static const struct object_backend *next_inner;
 
 void store_faults_plan(const struct store_fault_plan *new_plan)
 {
@@ -52,7 +53,8 @@ static bool is_next_to_fail(void)
     return fails;
 }
 
-/* The answer of `call`, or the planned failure; `undo` gives back what a call gave that now has failed. */
+/* The result of `call`, or the planned failure; `undo` releases the result of a call that then
+ * fails. */
 #define ANSWER(name, call, undo)                                                                   \
     do {                                                                                           \
         if (!is_next_to_fail())                                                                    \
@@ -120,7 +122,7 @@ static enum error_code get_one(const struct front *f, struct object_get *get, st
     ANSWER("get_many", get_inner(f, get), stored_bytes_release(&get->bytes));
 }
 
-/* Each is a call of its own, so that each may fail alone. */
+/* Makes each request a call of its own, so that each may fail alone. */
 static void get_many(void *state, struct object_get *get, size_t count)
 {
     FRONT;

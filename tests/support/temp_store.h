@@ -12,8 +12,8 @@ struct temp_store {
     struct error err;
 };
 
-/* For cmocka_unit_test_setup_teardown: *state is the struct temp_store. The teardown fails when the test left
- * memory behind. */
+/* Setup and teardown for cmocka_unit_test_setup_teardown: *state is the struct temp_store. The
+ * teardown fails when the test leaked memory. */
 int temp_store_setup(void **state);
 int temp_store_teardown(void **state);
 

@@ -1,4 +1,4 @@
-/* test - the one header a test includes. */
+/* test - the header that every test includes. */
 #ifndef TESTS_SUPPORT_TEST_H
 #define TESTS_SUPPORT_TEST_H
 
@@ -20,7 +20,8 @@
             fail_msg("%s: %s", #call, (err)->message);                                             \
     } while (0)
 
-/* The call fails with `code` and a message that contains `part`, and no older message passes for its own. */
+/* Asserts that the call fails with `code` and a message that contains `part`. The message of an
+ * earlier failure does not count. */
 #define assert_fails(call, code_, part, err)                                                       \
     do {                                                                                           \
         *(err) = (struct error){0};                                                                \
@@ -28,7 +29,7 @@
         assert_failed_so(#call, assert_fails_rc, code_, part, err);                                \
     } while (0)
 
-/* The same for a call that was made before: `rc` is what it returned. */
+/* Asserts the same for an earlier call that returned `rc`. */
 #define assert_failed(rc, code_, part, err) assert_failed_so(#rc, rc, code_, part, err)
 
 #define assert_failed_so(call, rc, code_, part, err)                                               \

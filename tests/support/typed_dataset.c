@@ -33,7 +33,7 @@ static void demand(enum error_code rc, const struct error *err)
     abort();
 }
 
-/* target, source, relation in 20 bits each. */
+/* Compares target, source and relation, packed into 20 bits each. */
 static int ascending(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -181,7 +181,7 @@ void typed_dataset_write(struct store *store)
     demand(dataset_schema_put(store, &schema, &err), &err);
 }
 
-/* The rows of a relation; arrays have room for all edges. */
+/* Returns the rows of a relation; the arrays have room for all edges. */
 static struct topology_arrays rows_of(const struct typed_edges *edges, uint32_t r,
                                       uint64_t *row_start, uint32_t *neighbor, float *weight,
                                       int64_t *time)

@@ -3,11 +3,12 @@
  * arrays, without ingest.
  *
  *     author (60, no features)   paper (90, 5 columns, labels and splits)   venue (10, 3 columns)
- *     writes: author -> paper   cites: paper -> paper   in: paper -> venue   rev_writes: paper -> author
+ *     writes: author -> paper   cites: paper -> paper   in: paper -> venue
+ *     rev_writes: paper -> author
  *
- * Edges are drawn from a fixed stream; the weight of edge e is e, and its time, which the topology
- * alone has, 37 e modulo 100. Feature c of node v is v + c / 1024, the label of paper v is v modulo
- * 3; papers are for train, valid, test or nothing by v modulo 4.
+ * Edges are drawn from a fixed stream; the weight of edge e is e, and its time, which only the
+ * topology has, is 37 e modulo 100. Feature c of node v is v + c / 1024, the label of paper v is v
+ * modulo 3, and its split is v modulo 4: train, valid, test or none.
  */
 #ifndef TESTS_SUPPORT_TYPED_DATASET_H
 #define TESTS_SUPPORT_TYPED_DATASET_H
@@ -36,19 +37,19 @@ struct typed_edges {
     int64_t time[TYPED_EDGES];
 };
 
-/* The edges, all different. */
+/* Makes the edges, all different. */
 void typed_edges_fill(struct typed_edges *edges);
-/* The schema alone, as it is stored. */
+/* Returns the schema alone, as it is stored. */
 struct dataset_schema typed_dataset_schema(const struct typed_edges *edges);
 float typed_dataset_feature(uint32_t node, uint32_t column);
 /* Writes all records of dataset "typed-1"; aborts the program when that fails. */
 void typed_dataset_write(struct store *store);
 
-/* The dataset as a partition of one part: its ids stand type by type, so they are those of the partition, too. Writes the
- * topology; aborts the program when that fails. */
+/* Writes the topology of the dataset as a partition of one part. Its ids are ordered by type, so
+ * they are those of the partition, too. Aborts the program when that fails. */
 void typed_topology_write(struct store *store, const char *partition_id,
                           const struct typed_edges *edges);
-/* Its book, whose arrays are static. */
+/* Returns its book, whose arrays are static. */
 struct partition_book typed_book(const char *partition_id);
 
 #endif

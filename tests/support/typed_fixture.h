@@ -1,4 +1,5 @@
-/* typed_fixture - random typed blocks: three node types, six relations, one of them without edges. */
+/* typed_fixture - random blocks of a graph with relations: three node types, six relations, one of
+ * them without edges. */
 #ifndef TESTS_SUPPORT_TYPED_FIXTURE_H
 #define TESTS_SUPPORT_TYPED_FIXTURE_H
 
@@ -22,7 +23,7 @@ static const struct relation_schema fixture_schema = {
     .type_name = fixture_type_names,
     .relation = fixture_relations,
 };
-/* Without the relation that has no reverse. */
+/* The schema without the relation that has no reverse. */
 static const struct relation_schema fixture_reversed_schema = {
     .type_count = FIXTURE_TYPES,
     .relation_count = FIXTURE_RELATIONS - 1,
@@ -88,8 +89,8 @@ static inline void typed_fixture_edges(struct typed_fixture *f, int hop, uint32_
                                                          .edge_value = values ? value : NULL}};
 }
 
-/* Draws what the ends of edges have. In a relation from a type to itself a destination has the same
- * as a source and as a row. */
+/* Draws the degrees of the ends of edges. In a relation from a type to itself a node has the same
+ * degree as a destination and as a source. */
 static inline void typed_fixture_ends(struct typed_fixture *f, int hop, uint32_t r, bool values)
 {
     const struct random_stream stream = random_stream_of(78, RANDOM_GENERATOR, (uint32_t)hop, r, 0);
@@ -100,7 +101,7 @@ static inline void typed_fixture_ends(struct typed_fixture *f, int hop, uint32_t
     float *source = memory_alloc((size_t)sources + 1, sizeof *source);
     float *target = memory_alloc((size_t)rows + 1, sizeof *target);
     for (uint32_t j = 0; j < sources; j++) {
-        degree[j] = random_below(random_word(&stream, j, 0), 6); /* also 0 */
+        degree[j] = random_below(random_word(&stream, j, 0), 6); /* includes 0 */
         if (relation->source_type == relation->target_type && j < rows)
             degree[j] = f->array[hop][r][3][j];
         source[j] = 3 * random_unit(random_word(&stream, j, 1));
@@ -115,7 +116,7 @@ static inline void typed_fixture_ends(struct typed_fixture *f, int hop, uint32_t
     f->edges[hop][r].target_sum = values ? target : NULL;
 }
 
-/* count [hops + 1][types] from the input side; input_dim [types]. */
+/* Makes the blocks. count [hops + 1][types] from the input side; input_dim [types]. */
 static inline void typed_fixture_make(struct typed_fixture *f, const struct relation_schema *schema,
                                       int hop_count, const uint32_t count[][FIXTURE_TYPES],
                                       const uint32_t *input_dim, uint32_t edges_most, bool values)

@@ -19,12 +19,13 @@ enum {
     NODES_MAX = WORLD_TYPES * WORLD_NAMES,
     DIM_MAX = 9,
     CHUNK_NODES = 300,
-    SAME_LABEL = 7 * 4 * WORLD_CLASSES, /* added to an alias it changes neither label nor split */
+    SAME_LABEL = 7 * 4 * WORLD_CLASSES, /* adding it to an alias changes neither label nor split */
 };
 
 static const struct {
     const char *name;
-    uint32_t first, step, dim; /* nodes of the root; that come, and that go, with each version */
+    /* number of nodes of the first version, and of those added and removed by each version */
+    uint32_t first, step, dim;
 } type[WORLD_TYPES] = {{"author", 420, 5, 0},
                        {"paper", 700, 8, DIM_MAX},
                        {"venue", 40, 1, 3},
@@ -52,7 +53,8 @@ void typed_world_id(int version, char id[WORLD_ID_SIZE])
     (void)snprintf(id, WORLD_ID_SIZE, "typed-%d", version);
 }
 
-/* ---- how it changes ----------------------------------------------------------------------------- */
+/* ---- how it changes
+ * ----------------------------------------------------------------------------- */
 
 static uint32_t draw(struct typed_world *w, uint32_t below)
 {
@@ -92,7 +94,7 @@ static void link_nodes(struct typed_world *w, uint32_t r, uint32_t from, uint32_
     w->edge_count++;
 }
 
-/* Nodes of near names know each other, so that there is something to cut. */
+/* Connects nodes with close names, so that a partitioner finds something to cut. */
 static void link_at_random(struct typed_world *w, uint32_t r)
 {
     const uint32_t source = relation[r].source, target = relation[r].target;
@@ -151,7 +153,7 @@ void typed_world_change(struct typed_world *w, uint32_t rate)
     for (uint32_t r = 0; r + 1 < WORLD_RELATIONS; r++)
         for (uint32_t i = 0; i < 5 * rate; i++)
             link_at_random(w, r);
-    for (uint32_t t = 0; t < WORLD_TYPES; t++) /* of new nodes one remains without an edge */
+    for (uint32_t t = 0; t < WORLD_TYPES; t++) /* one of the new nodes remains without an edge */
         for (uint32_t i = 1; i < type[t].step; i++)
             for (uint32_t r = 0; r + 1 < WORLD_RELATIONS; r++)
                 if (relation[r].target == t)
@@ -161,7 +163,8 @@ void typed_world_change(struct typed_world *w, uint32_t rate)
     w->alias[2][draw_node(w, 2)] += SAME_LABEL;
 }
 
-/* ---- what is written of it ------------------------------------------------------------------------- */
+/* ---- what is written of it
+ * ------------------------------------------------------------------------- */
 
 uint32_t typed_world_count(const struct typed_world *w, uint32_t t)
 {
@@ -171,10 +174,10 @@ uint32_t typed_world_count(const struct typed_world *w, uint32_t t)
     return count;
 }
 
-/* What nodes are called in the dataset of a version. */
+/* The numbers of nodes in the dataset of a version. */
 struct numbers {
     uint32_t first[WORLD_TYPES + 1];
-    uint32_t of[WORLD_TYPES][WORLD_NAMES]; /* of those that are there */
+    uint32_t of[WORLD_TYPES][WORLD_NAMES]; /* of the existing nodes */
 };
 
 static void number_nodes(const struct typed_world *w, struct numbers *out)
@@ -194,7 +197,7 @@ static float feature_of(const struct typed_world *w, uint32_t t, uint32_t name, 
     return (float)(w->alias[t][name] + 3 * t) + (float)column / 1024;
 }
 
-/* An edge as it is numbered; for sorting. */
+/* An edge with its numbers, for sorting. */
 struct row_edge {
     uint32_t target, source, edge;
     uint16_t relation;
@@ -346,9 +349,11 @@ static void describe(const struct typed_world *w, const struct numbers *n,
     }
 }
 
-/* ---- the delta ---------------------------------------------------------------------------------------- */
+/* ---- the delta
+ * ---------------------------------------------------------------------------------------- */
 
-/* What the delta calls the nodes of a version: as the base does, and added ones behind, type by type. */
+/* Numbers the nodes of a version as the delta does: like the base, with added nodes at the end,
+ * type by type. */
 static void number_own(const struct typed_world *w, const struct typed_world *before,
                        const struct numbers *base, struct numbers *own, uint32_t *added)
 {
@@ -369,7 +374,7 @@ static bool had_edge(const struct typed_world *before, const struct typed_world 
     return is_linked(before, w->relation[e], w->from[e], w->to[e]);
 }
 
-/* Edges that go, but for those of nodes that go, and edges that come. */
+/* Lists removed edges, except those of removed nodes, and added edges. */
 static void list_edges(const struct typed_world *w, const struct typed_world *before,
                        const struct numbers *base, const struct numbers *own,
                        struct dataset_delta *delta)
@@ -406,7 +411,7 @@ static void list_edges(const struct typed_world *w, const struct typed_world *be
                                                 {[EDGE_WEIGHT] = weight, [EDGE_TYPE] = kind}};
 }
 
-/* Rows of nodes that come, and of others whose features are other. */
+/* Lists the rows of added nodes, and of nodes whose features changed. */
 static void list_rows(const struct typed_world *w, const struct typed_world *before,
                       const struct numbers *own, struct dataset_delta *delta)
 {

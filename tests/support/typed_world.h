@@ -1,12 +1,16 @@
 /*
- * typed_world - a graph of five node types and seven relations that changes at random: each version as a whole dataset in a store, and the
- * delta over the one before it, without ingest.
+ * typed_world - a graph of five node types and seven relations that changes at random: each version
+ * is written to a store as a whole dataset and as the delta over the version before it, without
+ * ingest.
  *
- *     author (no features)   paper (9 columns, labels and splits)   venue (3 columns)   tag (2 columns, few nodes)   ghost (one node)
- *     writes, rev_writes, cites, in, labels: tag -> paper, near: venue -> venue, never: ghost -> tag, which has no edge
+ *     author (no features)   paper (9 columns, labels and splits)   venue (3 columns)
+ *     tag (2 columns, few nodes)   ghost (one node)
+ *     writes, rev_writes, cites, in, labels: tag -> paper, near: venue -> venue,
+ *     never: ghost -> tag, which has no edge
  *
- * A node has a name among those of its type, which it keeps; numbers follow names, so those of a version are as dataset_delta.h has them.
- * Dataset `version` is called "typed-<version>". Functions abort the program when a store fails.
+ * A node has a permanent name among those of its type. Numbers are in the order of names, so those
+ * of a version are as dataset_delta.h requires. Dataset `version` is called "typed-<version>".
+ * Functions abort the program when a store fails.
  */
 #ifndef TESTS_SUPPORT_TYPED_WORLD_H
 #define TESTS_SUPPORT_TYPED_WORLD_H
@@ -19,10 +23,10 @@
 enum {
     WORLD_TYPES = 5,
     WORLD_RELATIONS = 7,
-    WORLD_TARGET = 1, /* the type of labels */
+    WORLD_TARGET = 1, /* the type that has labels */
     WORLD_CLASSES = 5,
     WORLD_VERSIONS = 4,
-    WORLD_NAMES = 900, /* of a type, at most */
+    WORLD_NAMES = 900, /* maximum for each type */
     WORLD_EDGES = 12000,
     WORLD_ID_SIZE = 16
 };
@@ -30,9 +34,9 @@ enum {
 struct typed_world {
     int version;
     uint32_t drawn;
-    uint32_t names[WORLD_TYPES]; /* that there were so far: new ones are above */
+    uint32_t names[WORLD_TYPES]; /* number of names so far; new ones are above */
     bool is_there[WORLD_TYPES][WORLD_NAMES];
-    uint32_t alias[WORLD_TYPES][WORLD_NAMES]; /* what its features are made of */
+    uint32_t alias[WORLD_TYPES][WORLD_NAMES]; /* the number that its features are made of */
     uint32_t from[WORLD_EDGES], to[WORLD_EDGES];
     uint16_t relation[WORLD_EDGES];
     float weight[WORLD_EDGES];
@@ -40,15 +44,16 @@ struct typed_world {
 };
 
 void typed_world_begin(struct typed_world *world);
-/* The next version: some nodes go and some come, of each type but the last; `rate` says how many edges and rows change, times. */
+/* Makes the next version: some nodes of each type but the last are removed and some are added;
+ * `rate` is the number of changed edges and rows. */
 void typed_world_change(struct typed_world *world, uint32_t rate);
-/* Takes a node away, with its edges. */
+/* Removes a node and its edges. */
 void typed_world_remove(struct typed_world *world, uint32_t type, uint32_t name);
-/* Writes the dataset; `before`: of the version before, over which there is to be a delta, or NULL. */
+/* Writes the dataset, and a delta over the version `before`, unless that is NULL. */
 void typed_world_write(const struct typed_world *world, const struct typed_world *before,
                        struct store *store);
 void typed_world_id(int version, char id[WORLD_ID_SIZE]);
-/* Nodes of a type. */
+/* Returns the number of nodes of a type. */
 uint32_t typed_world_count(const struct typed_world *world, uint32_t type);
 
 #endif

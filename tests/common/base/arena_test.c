@@ -117,8 +117,7 @@ static void units_of_varying_sizes_share_the_memory_of_the_largest(void **state)
 }
 
 /* Runs in a child whose addresses are limited (ulimit -v). Units grow to many times the first
- * range, and each byte that was handed out keeps what was written. Returns 0 if all is as it should
- * be. */
+ * range, and each requested byte keeps its value. Returns 0 on success. */
 static int grow_in_few_addresses(void)
 {
     enum { PIECES = 40, PIECE_BYTES = 1 << 20 };
@@ -140,7 +139,7 @@ static int grow_in_few_addresses(void)
                     return 3;
         if (arena.has_older !=
             (unit ==
-             0)) /* the second unit has one range of the size that the first one had in all */
+             0)) /* the second unit has one range of the total size of the first unit's ranges */
             return 4;
     }
     char *small = NULL;
@@ -158,7 +157,7 @@ static void an_arena_needs_no_more_addresses_than_there_are(void **state)
 {
     int status = -1;
     (void)state;
-    if (ARENA_IS_GUARDED) /* a sanitizer has terabytes of addresses of its own */
+    if (ARENA_IS_GUARDED) /* a sanitizer needs terabytes of addresses for itself */
         return;
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -227,14 +226,14 @@ static void an_arena_that_counts_asks_for_what_any_machine_lacks(void **state)
     for (int turn = 0; turn < 3; turn++) {
         assert_ok(arena_new(&counts, &small, 100, "names", &err), &err);
         for (int i = 0; i < 100; i++)
-            small[i] = 7; /* real */
+            small[i] = 7; /* real memory */
         assert_ok(arena_new(&counts, &large, 1ULL << 50, "rows", &err), &err);
         assert_non_null(large);
         assert_true(counts.used == (1ULL << 53) + 832);
         arena_reset(&counts);
         assert_int_equal(counts.used, 0);
     }
-    for (int i = 0; i < 3000; i++) { /* more of them than are real at once, and all sizes */
+    for (int i = 0; i < 3000; i++) { /* more than are real at once, and of all sizes */
         assert_ok(arena_new(&counts, &small, (size_t)i, "bytes", &err), &err);
         assert_ok(arena_new(&real, &large, (size_t)i, "bytes", &err), &err);
     }

@@ -17,7 +17,7 @@ static void the_limit_holds_and_can_be_lifted(void **state)
     assert_int_equal(cpu_level(), host);
 }
 
-/* As a process does it that starts with the variable so. */
+/* Chooses the level like a process that starts with this value of the variable. */
 static enum cpu_level level_with(const char *name)
 {
     assert_int_equal(setenv(CPU_LEVEL_VARIABLE, name, 1), 0);
@@ -52,7 +52,7 @@ static void a_level_that_is_not_here_is_refused(void **state)
 }
 
 #if CPU_LEVEL_X86
-/* Where in the program a form lies. */
+/* Returns an address inside the form that is called. */
 CPU_KERNEL_OF(uintptr_t, address_of_form, (void), ())
 {
     uintptr_t here = 0;

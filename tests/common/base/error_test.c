@@ -36,7 +36,7 @@ static void a_caller_may_want_the_code_alone(void **state)
     assert_int_equal(error_context(NULL, ERROR_IO, "x"), ERROR_IO);
 }
 
-/* What returns an error through error_context() may judge it anew; what reads err->code must see that. */
+/* A caller may change the code in error_context(), so err->code must have the new code. */
 static void context_sets_the_code_and_passes_success(void **state)
 {
     (void)state;
@@ -83,7 +83,7 @@ static void advice_is_a_part_of_the_message_that_is_known(void **state)
     assert_string_equal(error_advice(&err), "");
 }
 
-/* Nothing that the user wrote is taken for advice: neither words nor a byte. */
+/* No text of the user counts as advice, neither words nor a byte. */
 static void advice_is_what_the_code_says_and_no_word_of_a_message(void **state)
 {
     (void)state;

@@ -219,7 +219,7 @@ static void a_full_disk_is_said(void **state)
     (void)close(fd);
 }
 
-/* A device, a network or a permission in the way is not "there is none". */
+/* A device, a network or a permission that prevents the look is not reported as "there is none". */
 static void absent_and_unreadable_are_told_apart(void **state)
 {
     struct place *p = *state;
@@ -285,7 +285,7 @@ static void a_folder_that_cannot_be_flushed_is_no_failure(void **state)
     expect_content(p, path, "12345");
 }
 
-/* Two containers have the same process number: their names must differ all the same. */
+/* Two containers may have the same process number, but their names must differ. */
 static void temporary_names_are_never_shared(void **state)
 {
     struct place *p = *state;
@@ -317,7 +317,7 @@ static void a_link_is_replaced_whole(void **state)
     (void)failing_calls_end();
     assert_int_equal(readlink(path, target, sizeof target), 3);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(p->dir.path), 0); /* nothing else was left there */
+    assert_int_equal(rmdir(p->dir.path), 0); /* no other file is left */
     assert_int_equal(mkdir(p->dir.path, 0700), 0);
 }
 

@@ -81,7 +81,8 @@ static void a_group_may_use_so_many_bytes(void **state)
     (void)temp_dir_write(&folder, "memory.limit_in_bytes", "8192\n", strlen("8192\n"));
     assert_int_equal(host_memory_of_limit(folder.path), 8192);
     (void)temp_dir_write(&folder, "memory.limit_in_bytes", "9223372036854771712\n", 20);
-    assert_int_equal(host_memory_of_limit(folder.path), 0); /* how version 1 says "no limit" */
+    /* version 1 writes "no limit" like this */
+    assert_int_equal(host_memory_of_limit(folder.path), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         (void)temp_dir_write(&folder, "memory.max", cases[i].text, strlen(cases[i].text));
         assert_int_equal(host_memory_of_limit(folder.path), cases[i].bytes);
@@ -117,7 +118,7 @@ static void write_file(const struct temp_dir *root, const char *folder, const ch
     assert_ok(file_replace(path, text, strlen(text), false, &err), &err);
 }
 
-/* Writes a limit into a group, and expects so many MiB of memory then. */
+/* Writes a limit into a group, and expects this many MiB of memory. */
 static void limit_memory(const struct temp_dir *root, const char *group, const char *file,
                          const char *limit, uint64_t mib)
 {
@@ -181,7 +182,8 @@ static void every_level_of_version_2_counts(void **state)
     temp_dir_remove(&root);
 }
 
-/* Docker without a namespace mounts its group at the top, and /proc names the group of the host. */
+/* Docker without a namespace mounts its group at the top, but /proc has the name of the host's
+ * group. */
 static void a_mount_of_a_part_of_the_hierarchy_is_read(void **state)
 {
     struct temp_dir root;

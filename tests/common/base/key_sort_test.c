@@ -70,7 +70,7 @@ static void sorts_narrow_keys_in_place(void **state)
     }
 }
 
-/* Goes by `context` low bits of the high half. */
+/* Compares only `context` low bits of the high half. */
 static bool lower_rest(const void *context, uint64_t a, uint64_t b)
 {
     const uint64_t rest = *(const uint64_t *)context;

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* What `tell` writes to stderr; memory_free() it. */
+/* Returns the text that `tell` writes to stderr; free with memory_free(). */
 static char *written(void (*tell)(void))
 {
     struct temp_dir dir;
@@ -96,7 +96,7 @@ static void tell_all_kinds(void)
     log_error("an error in [b]");
 }
 
-/* The kind of a line is in its column, whatever words its message begins with. */
+/* The kind of a line is read from its column, whatever words its message begins with. */
 static void what_is_written_is_read_back(void **state)
 {
     static const struct {

@@ -46,7 +46,7 @@ static void an_array_grows_in_steps_that_grow(void **state)
     assert_true(capacity >= 100000 && capacity < 200000);
     assert_true(memory_allocation_count() - count < 25);
     assert_ok(memory_grow(&array, &capacity, 1000000, "numbers", &err), &err);
-    assert_int_equal(capacity, 1000000); /* at once, when that is more than a step */
+    assert_int_equal(capacity, 1000000); /* in one step, if that is more than half */
     assert_fails(memory_grow(&array, &capacity, SIZE_MAX / 4, "numbers", &err), ERROR_NO_MEMORY,
                  "no memory for numbers", &err);
     assert_int_equal(capacity, 1000000);

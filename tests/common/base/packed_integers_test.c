@@ -13,7 +13,7 @@ static const struct random_stream *stream_of_values(void)
     return &stream;
 }
 
-/* Below 2^width; every fifth is the largest there is. */
+/* Fills values below 2^width; every fifth is the largest. */
 static void fill(uint32_t *value, size_t count, unsigned width)
 {
     const struct random_stream *stream = stream_of_values();
@@ -22,14 +22,15 @@ static void fill(uint32_t *value, size_t count, unsigned width)
         value[i] = i % 5 == 4 ? largest : random_word(stream, i, width) & largest;
 }
 
-/* Bit after bit. */
+/* Packs bit by bit. */
 static void pack_slowly(const uint32_t *value, size_t count, unsigned width, uint64_t *out)
 {
     for (size_t bit = 0; bit < count * width; bit++)
         out[bit / 64] |= (uint64_t)(value[bit / width] >> bit % width & 1) << bit % 64;
 }
 
-/* The heap's blocks are no larger than what may be touched, so that a sanitizer sees what is too far. */
+/* The heap blocks have exactly the permitted size, so that a sanitizer reports any access beyond
+ * it. */
 static void check(size_t count, unsigned width)
 {
     const size_t words = packed_integers_words(count, width);

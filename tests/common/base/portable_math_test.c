@@ -34,7 +34,7 @@ static void sine_and_cosine_agree_with_libm(void **state)
     assert_true(s >= 1.0 && s <= 1.0 && fabs(c) <= 0.0);
 }
 
-/* What the functions give, not what they should be near to: these bits go into datasets. */
+/* Compares the exact bits, not approximate values, because these bits are stored in datasets. */
 static void bits_do_not_change(void **state)
 {
     (void)state;

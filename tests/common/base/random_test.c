@@ -67,7 +67,7 @@ static void comparisons_are_those_of_the_blocks(void **state)
 }
 
 /* Known answers of Philox4x32-10 from Random123's own test vectors (kat_vectors). */
-/* In every form of the lanes, which take items below 2^32. */
+/* Checks every form of the lanes, which take items below 2^32. */
 static void check_lanes_of_block(const struct random_stream *stream, uint64_t item, uint32_t number,
                                  const uint32_t expected[4])
 {

@@ -1,4 +1,4 @@
-/* A text is there whole or not at all, whatever fails. */
+/* A text file is complete or absent, whatever fails. */
 #include "common/base/file.h"
 #include "common/base/text_file.h"
 

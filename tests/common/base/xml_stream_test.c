@@ -35,7 +35,7 @@ static enum error_code end(void *context, const char *element, const char *text,
     return ERROR_NONE;
 }
 
-/* The document in pieces; what was seen of it. */
+/* Reads the document in pieces, and records the elements. */
 static enum error_code read_pieces(const char *text, size_t size, size_t piece, struct seen *seen,
                                    struct error *err)
 {

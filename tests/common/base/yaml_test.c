@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* "name=cora@2 sample={fanouts=[10@4 5@4]@4 ...}@3 ": what the tree says, in one line. */
+/* Writes the tree in one line, such as "name=cora@2 sample={fanouts=[10@4 5@4]@4 ...}@3 ". */
 static void write_tree(const struct yaml_node *node, char *out, size_t size)
 {
     static const char brackets[][2] = {"", "[", "{"}, closing[][2] = {"", "]", "}"};

@@ -119,7 +119,8 @@ static void names_the_line_of_a_text_that_is_none(void **state)
     }
 }
 
-/* The message is the same if the line itself has the word by which messages say what was found. */
+/* The message is the same if the line itself contains the word that messages put before the found
+ * value. */
 static void what_was_found_is_said_of_each_line_that_is_none(void **state)
 {
     (void)state;

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* The fields of `line` in brackets. */
+/* Returns the fields of `line` in brackets. */
 static const char *fields(const char *line, enum delimiter delimiter)
 {
     static char out[256];
@@ -54,7 +54,7 @@ static void keeps_separators_inside_quotes(void **state)
     assert_string_equal(fields("a\"b\",2", DELIMITER_COMMA), "[a\"b\"][2]");
 }
 
-/* The fields of a line that came with room. */
+/* Returns the fields of a line that has spare room. */
 static const char *fields_with_room(const char *text, enum delimiter delimiter)
 {
     static char out[256];
@@ -79,14 +79,15 @@ static void makes_two_quotes_inside_quotes_one(void **state)
     assert_string_equal(fields_with_room("\"a\"\",\"\"b\",2", DELIMITER_COMMA), "[a\",\"b][2]");
     assert_string_equal(fields_with_room("\"a\"\" b\" 2", DELIMITER_BLANKS), "[a\" b][2]");
     assert_string_equal(fields_with_room("a\"\"b,2", DELIMITER_COMMA), "[a\"\"b][2]");
-    assert_string_equal(fields_with_room("\"a\"\"", DELIMITER_COMMA), "[\"a\"\"]"); /* not closed */
+    /* the quote is not closed */
+    assert_string_equal(fields_with_room("\"a\"\"", DELIMITER_COMMA), "[\"a\"\"]");
     assert_string_equal(fields_with_room("\"a\"\"b\"c,2", DELIMITER_COMMA), "[\"a\"\"b\"c][2]");
     assert_string_equal(fields("\"a\"\",\"\"b\",2", DELIMITER_COMMA),
-                        "[a\"\",\"\"b][2]"); /* no room */
+                        "[a\"\",\"\"b][2]"); /* there is no room */
     assert_int_equal(delimited_guess("\"a\"\",b\"\tc", 9), DELIMITER_TAB);
 }
 
-/* Two cursors over one line do not spoil each other's fields. */
+/* Two cursors over one line do not change each other's fields. */
 static void writes_a_field_to_one_place_of_the_room(void **state)
 {
     (void)state;
@@ -128,7 +129,7 @@ static void counts_more_fields_than_it_keeps(void **state)
     assert_false(field_is(&field[0], "sr"));
 }
 
-/* The rows of a table as "number-last:fields", or the message of its mistake. */
+/* Returns the rows of a table as "number-last:fields", or the message of its error. */
 static const char *rows(const char *text, size_t size, const enum delimiter *delimiter)
 {
     static char out[4096];
@@ -200,7 +201,7 @@ static void names_a_quote_that_is_not_closed(void **state)
         "a.csv:2: expected text, found a NUL byte in column 1: save the file as text in UTF-8");
 }
 
-/* Rows lie across the ends of what is read at once, and one is as long as a line may be. */
+/* Rows cross the borders of pieces that are read at once, and one has the greatest length. */
 static void reads_long_rows(void **state)
 {
     (void)state;
@@ -222,7 +223,7 @@ static void reads_long_rows(void **state)
     assert_ok(delimited_read(reader, &comma, &line, &found, &err), &err);
     assert_false(found);
     line_reader_close(reader);
-    memset(whole, '\n', sizeof whole); /* a quote at both ends of lines that are empty */
+    memset(whole, '\n', sizeof whole); /* a quote at both ends, with empty lines between */
     whole[0] = whole[LONG - 1] = '"';
     assert_ok(line_reader_open_memory("a.csv", whole, sizeof whole, &reader, &err), &err);
     assert_ok(delimited_read(reader, &comma, &line, &found, &err), &err);

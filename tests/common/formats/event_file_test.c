@@ -38,7 +38,7 @@ static void a_record_has_its_length_and_both_sums(void **state)
                          event_file_mask(event_file_crc(file.bytes + at + 12, size)));
         at += 16 + size;
     }
-    assert_int_equal(records, 3); /* what the file is, and two scalars */
+    assert_int_equal(records, 3); /* the version of the file, and two scalars */
     assert_int_equal(at, file.size);
     event_file_release(&file);
 }

@@ -1,5 +1,5 @@
-/* Every kind of file is known by its first bytes, tables are not taken for one, and what is
- * refused says what reads it. */
+/* Every kind of file is recognised by its first bytes, tables are not mistaken for one, and a
+ * refusal names what reads the file. */
 #include "common/formats/file_kind.h"
 #include "common/formats/line_reader.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct sample {
-    const char *name; /* of the kind; NULL: a table */
+    const char *name; /* name of the kind; NULL: a table */
     size_t size;
     const char *data;
 };
@@ -83,7 +83,7 @@ static const struct sample samples[] = {
     {"graph6", BYTES(">>graph6<<A_\n")},
     {"a dump of SQL", BYTES("-- MySQL dump 10.13\nCREATE TABLE `edges` (\n")},
     {"a dump of SQL", BYTES("INSERT INTO edges VALUES (1,2),(2,3);\n")},
-    /* tables, some of which look like one of these */
+    /* tables, some of which look like one of these kinds */
     {NULL, BYTES("")},
     {NULL, BYTES("1,2\n2,3\n")},
     {NULL, BYTES("source\ttarget\nPAR1\tORCL\n")},
@@ -119,8 +119,8 @@ static void every_kind_is_known(void **state)
     }
 }
 
-/* A file that is no table is refused by name, packed or not, with a line that makes a table of
- * it. */
+/* A file that is no table is refused with the name of its kind, compressed or not, and with a
+ * command that converts it to a table. */
 static void what_is_refused_says_what_reads_it(void **state)
 {
     static const char json[] = "{\"source\": \"a\"}\n{\"source\": \"b\"}\n";
@@ -140,7 +140,7 @@ static void what_is_refused_says_what_reads_it(void **state)
     assert_int_equal(file_kind_check_table("t.csv", "1,2\n", 4, "edges", &err), ERROR_NONE);
 }
 
-/* All readers of text open it here, so that no setting leads a file around it. */
+/* All readers of text open files here, so no setting bypasses the check. */
 static void lines_are_not_read_from_what_is_no_text(void **state)
 {
     struct error err = {0};
@@ -150,7 +150,7 @@ static void lines_are_not_read_from_what_is_no_text(void **state)
                      ERROR_INPUT);
     assert_non_null(strstr(err.message, "e.parquet: expected a table of text, found a Parquet"));
     assert_null(reader);
-    /* MatrixMarket has lines, which its own reader reads. */
+    /* MatrixMarket consists of lines, which its own reader reads */
     assert_int_equal(line_reader_open_memory("m.mtx", "%%MatrixMarket matrix\n", 22, &reader, &err),
                      ERROR_NONE);
     line_reader_close(reader);

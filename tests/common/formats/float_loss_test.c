@@ -55,7 +55,7 @@ static void numbers_of_arrays_are_noted(void **state)
     assert_int_equal(loss.count, 2);
     assert_string_equal(loss.first[0].text,
                         "f.npy: row 7: column 0: 9223372036854775807 became 9223372036854775808");
-    float_loss_note_int64(NULL, &place, INT64_MAX); /* nobody asks */
+    float_loss_note_int64(NULL, &place, INT64_MAX); /* no caller is interested */
     for (place.column = 1; place.column < 10; place.column++)
         float_loss_note_int64(&loss, &place, 16777217);
     assert_int_equal(loss.column_count, FLOAT_LOSS_COLUMNS);
@@ -80,7 +80,7 @@ static void the_end_of_a_long_path_is_shown(void **state)
     assert_non_null(strstr(loss.first[0].text, "a/f.csv:1: column amount: 16777217 became"));
 }
 
-/* "f.csv:2:3: ..." begins as a note of f.csv would. */
+/* The text "f.csv:2:3: ..." begins like a note about f.csv. */
 static void files_whose_names_begin_alike_are_told_apart(void **state)
 {
     struct float_loss loss = {0};

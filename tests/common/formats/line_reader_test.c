@@ -12,7 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Bytes of `text` as one gzip member; returns their number. */
+/* Compresses `text` to one gzip member. Returns the number of bytes. */
 static size_t pack(const char *text, size_t size, uint8_t *out, size_t out_size)
 {
     z_stream stream = {0};
@@ -62,7 +62,7 @@ static void gives_lines_with_either_end_and_without_the_mark(void **state)
     assert_string_equal(out, "");
 }
 
-/* Where two quotes stand in a row, and nowhere else. */
+/* Lines have spare room if they have two quotes in a row, and only then. */
 static void gives_lines_with_quotes_in_quotes_room(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void unpacks_several_gzip_members_as_one_file(void **state)
     assert_string_equal(out, "one|two|three|");
 }
 
-/* The heart of the promise: no prefix of a gzip file reads as a shorter file. */
+/* The central promise: no prefix of a gzip file reads as a shorter file. */
 static void refuses_every_prefix_of_a_gzip_file(void **state)
 {
     (void)state;
@@ -122,14 +122,14 @@ static void refuses_damaged_gzip(void **state)
     memcpy(packed + size, "rubbish", 8);
     assert_fails(join("t.gz", packed, size + 8, out, sizeof out, &err), ERROR_INPUT,
                  "expected the end of the gzip file", &err);
-    packed[size - 5] ^= 1; /* the checksum behind the data */
+    packed[size - 5] ^= 1; /* the checksum after the data */
     assert_fails(join("t.gz", packed, size, out, sizeof out, &err), ERROR_INPUT,
                  "incorrect data check", &err);
     assert_fails(join("t.gz", "0,1\n", 4, out, sizeof out, &err), ERROR_INPUT,
                  "t.gz: byte 0: expected gzip's magic 1f 8b", &err);
 }
 
-/* Bytes of `text` as one zstd frame with a checksum; returns their number. */
+/* Compresses `text` to one zstd frame with a checksum. Returns the number of bytes. */
 static size_t pack_zstd(const char *text, size_t size, uint8_t *out, size_t out_size)
 {
     ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -145,7 +145,7 @@ static void unpacks_several_zstd_frames_as_one_file(void **state)
     (void)state;
     struct error err = {0};
     char out[64];
-    /* what pzstd writes before a frame: 4 bytes to skip */
+    /* pzstd writes this before a frame: 4 bytes to skip */
     uint8_t packed[256] = {0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4};
     size_t size = 12;
     size += pack_zstd("one\ntw", 6, packed + size, sizeof packed - size);
@@ -180,14 +180,15 @@ static void refuses_damaged_zstd(void **state)
     memcpy(packed + size, "rubbish", 8);
     assert_fails(join("t.zst", packed, size + 8, out, sizeof out, &err), ERROR_INPUT,
                  "damaged zstd data: Unknown frame descriptor", &err);
-    packed[size - 1] ^= 1; /* the checksum behind the data */
+    packed[size - 1] ^= 1; /* the checksum after the data */
     assert_fails(join("t.zst", packed, size, out, sizeof out, &err), ERROR_INPUT,
                  "t.zst: byte 0: expected whole zstd data, found damaged zstd data: Restored data "
                  "doesn't match checksum",
                  &err);
     assert_fails(join("t.zst", "0,1\n", 4, out, sizeof out, &err), ERROR_INPUT,
                  "t.zst: byte 0: expected zstd's magic 28 b5 2f fd", &err);
-    const uint8_t of_4_gigabytes[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0xb0, 0, 0, 0}; /* its window */
+    /* the size of its window */
+    const uint8_t of_4_gigabytes[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0xb0, 0, 0, 0};
     assert_fails(join("t.zst", of_4_gigabytes, sizeof of_4_gigabytes, out, sizeof out, &err),
                  ERROR_INPUT, "damaged zstd data: Frame requires too much memory for decoding",
                  &err);
@@ -227,7 +228,7 @@ static void bounds_the_length_of_a_line(void **state)
     memory_free(text);
 }
 
-/* Lines across the borders of every buffer on the way, from a real file. */
+/* Reads lines across the borders of every buffer on the way, from a real file. */
 static void reads_a_long_file_of_either_form(void **state)
 {
     (void)state;

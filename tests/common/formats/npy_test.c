@@ -14,7 +14,7 @@ struct sample { /* a file in memory */
     size_t size;
 };
 
-/* A version 1 file with this header text and `data_size` bytes that count up from 0. */
+/* Makes a version 1 file with this header text and `data_size` bytes that count up from 0. */
 static struct sample make(const char *header, size_t data_size)
 {
     struct sample sample = {0};
@@ -129,7 +129,7 @@ static void names_files_that_are_something_else(void **state)
     }
 }
 
-/* Writes the elements' bytes behind a header of this type and reads them as floats and integers. */
+/* Writes the elements' bytes after a header of this type, and reads them as floats and integers. */
 static void expect_elements(const char *descr, const void *bytes, size_t size, size_t count,
                             const float *real, const int64_t *whole)
 {
@@ -180,7 +180,7 @@ static void reads_other_types_and_byte_orders(void **state)
     expect_elements("<u4", "\xff\xff\xff\xff\x01\x00\x00\x00", 8, 2, larger, greatest);
 }
 
-/* Any range of an array that lies column by column is what it is in the order of rows. */
+/* Any range of an array in Fortran order equals the range in C order. */
 static void reads_columns_that_lie_one_behind_the_other(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void writes_what_it_reads(void **state)
     assert_ok(file_path(path, &err, "%s/e.npy", dir.path), &err);
     assert_ok(npy_writer_open(&writer, path, NPY_F32, 3, 2, &err), &err);
     assert_ok(npy_writer_add(&writer, rows, 4, &err), &err);
-    assert_false(file_exists(path)); /* nothing under the name before it is whole */
+    assert_false(file_exists(path)); /* the name does not exist before the file is complete */
     assert_ok(npy_writer_add(&writer, rows + 4, 2, &err), &err);
     sum = npy_writer_sum(&writer, &size);
     assert_ok(npy_writer_finish(&writer, &err), &err);
@@ -357,7 +357,7 @@ static void leaves_nothing_of_an_unfinished_file(void **state)
     temp_dir_remove(&dir);
 }
 
-/* Two rows of three, by rows or by columns; 16777217 and 16777219 are no floats. */
+/* Two rows of three, in C or Fortran order; a float cannot represent 16777217 and 16777219. */
 static void integers_that_a_float_cannot_hold_are_noted(void **state)
 {
     static const struct {
@@ -396,7 +396,7 @@ static void integers_that_a_float_cannot_hold_are_noted(void **state)
         assert_ok(npy_reader_open(&reader, temp_dir_write(&dir, "a.npy", sample.bytes, sample.size),
                                   &err),
                   &err);
-        assert_ok(npy_reader_float(&reader, 0, 6, value, &err), &err); /* nobody asks */
+        assert_ok(npy_reader_float(&reader, 0, 6, value, &err), &err); /* no caller is interested */
         reader.loss = &loss;
         assert_ok(npy_reader_float(&reader, 0, 6, value, &err), &err);
         assert_int_equal(loss.count, 2);

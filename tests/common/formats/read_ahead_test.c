@@ -13,13 +13,13 @@
 
 enum { LINES = 400000, TEXT_BYTES = LINES * 12 };
 
-/* Line i of a table that does not pack well. */
+/* Writes line i of a table that does not compress well. */
 static int put_line(char *out, uint64_t i)
 {
     return sprintf(out, "%09u\n", (unsigned)(i * 2654435761U % 1000000000U));
 }
 
-/* A packed file of LINES lines, cut behind `most` bytes; returns its size. */
+/* Writes a compressed file of LINES lines, cut after `most` bytes. Returns its size. */
 static size_t write_packed(const char *path, size_t most)
 {
     struct error err = {0};
@@ -45,7 +45,7 @@ static size_t write_packed(const char *path, size_t most)
     return size;
 }
 
-/* Lines of the file that are what they should be, from the first on. */
+/* Counts the correct lines of the file, from the first on. */
 static enum error_code count_lines(const char *path, uint64_t most, uint64_t *count,
                                    struct error *err)
 {
@@ -78,7 +78,8 @@ static int count_threads(void)
     return count;
 }
 
-/* A reader of lines has the thread from its 128th KiB on, not for the first lines, and not when it is closed. */
+/* A reader of lines starts the thread at its 128th KiB, not for the first lines, and stops it when
+ * it is closed. */
 static void lines_of_a_large_file_are_unpacked_ahead(void **state)
 {
     (void)state;
@@ -119,7 +120,8 @@ static void reads_what_the_file_has(void **state)
     byte_source_close(source);
     assert_ok(count_lines(path, UINT64_MAX, &count, &err), &err);
     assert_int_equal(count, LINES);
-    for (uint64_t most = 1; most < LINES; most *= 7) { /* closed while more is being unpacked */
+    /* closed while the thread is decompressing */
+    for (uint64_t most = 1; most < LINES; most *= 7) {
         assert_ok(count_lines(path, most, &count, &err), &err);
         assert_int_equal(count, most);
     }

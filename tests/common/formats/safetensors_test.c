@@ -160,7 +160,7 @@ static void refuses_to_write_what_nobody_could_read(void **state)
                  "two texts of the metadata are called 'run'", &err);
 }
 
-/* A file of this header and so many bytes of data. */
+/* Makes a file with this header and so many bytes of data. */
 static size_t file_of(const char *header, size_t data_bytes, uint8_t *out)
 {
     const size_t length = strlen(header);

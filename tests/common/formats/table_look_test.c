@@ -54,7 +54,7 @@ static void finds_separator_and_header(void **state)
         {"x,y\n1,2\n", DELIMITER_COMMA, 2, 1, 1},                /* words above numbers */
         {"follower,user\na,b\nb,c\n", DELIMITER_COMMA, 2, 1, 2}, /* one name is known */
         {"u,v\nv,w\nw,x\n", DELIMITER_COMMA, 2, 0, 3},           /* v is a node */
-        {"u,x\nw,y\n", DELIMITER_COMMA, 2, 0, 2},                /* one letter names nothing */
+        {"u,x\nw,y\n", DELIMITER_COMMA, 2, 0, 2},                /* one letter is no name */
         {"when,who\n2019-01-01,a\n2019-01-02,b\n", DELIMITER_COMMA, 2, 1, 2},
         {"target rating\n1 2 3\n2 3 4\n", DELIMITER_BLANKS, 3, 1,
          2}, /* row names, as R writes them */
@@ -63,8 +63,8 @@ static void finds_separator_and_header(void **state)
         {"Doe, Jane\tb\nJim\tc\n", DELIMITER_TAB, 2, 0, 2},
         {"\"a, b\"\t\"c, d\"\n\"e, f\"\t\"g, h\"\n", DELIMITER_TAB, 2, 0, 2},
         {"only\none\ncolumn\n", DELIMITER_BLANKS, 1, 0, 3},
-        {"tx1,tx2\na,b\nb,c\n", DELIMITER_COMMA, 2, 1, 2}, /* names of a pair */
-        {"n1,n2\n", DELIMITER_COMMA, 2, 0, 1},             /* or ids, if nothing is below */
+        {"tx1,tx2\na,b\nb,c\n", DELIMITER_COMMA, 2, 1, 2}, /* a known pair of names */
+        {"n1,n2\n", DELIMITER_COMMA, 2, 0, 1},             /* or ids, if there is no row below */
         {"n1,n2\nn3,n4\n", DELIMITER_COMMA, 2, 0, 2},      /* ids, since n3 is one */
     };
     (void)state;
@@ -109,7 +109,8 @@ static void tells_names_that_nobody_knows(void **state)
     assert_true(table.header_is_weak && table.header_line == 0);
     table_look_release(&table);
     look("alice,bob\ncarol,dave\nerin,frank\ngrace,heidi\n", &table);
-    assert_false(table.header_is_weak); /* no other word occurs again either */
+    /* no other word occurs again either, so nothing speaks against a row */
+    assert_false(table.header_is_weak);
     table_look_release(&table);
 }
 
@@ -136,7 +137,7 @@ static void refuses_rows_that_differ(void **state)
     table_look_release(&table);
 }
 
-/* Features have thousands of columns, and lists of negatives have rows of any length. */
+/* Tables of features have thousands of columns, and lists of negatives have rows of any length. */
 static void looks_at_wide_and_uneven_tables(void **state)
 {
     static char text[65536];

@@ -26,7 +26,7 @@ static int64_t value_of(const char *setting, const char *text)
     return value;
 }
 
-/* Asserts that a text is no time by a setting and that the fault says `expected`. */
+/* Asserts that a setting does not accept a text, and that the fault says `expected`. */
 static void refuses(const char *setting, const char *text, const char *expected)
 {
     const struct time_format format = format_of(setting);

@@ -1,4 +1,5 @@
-/* Files of PyTorch 2.15 and NumPy 2.4 (tests/fuzz/corpus/torch_members), and what is wrong with others. */
+/* Reads files of PyTorch 2.15 and NumPy 2.4 (tests/fuzz/corpus/torch_members), and refuses damaged
+ * ones. */
 #include "common/formats/npy_reader.h"
 #include "common/formats/torch_members.h"
 
@@ -45,7 +46,7 @@ static struct npy_reader open_array(const char *name)
     return reader;
 }
 
-/* The integers of an array as text: "0 2 4". */
+/* Returns the integers of an array as text: "0 2 4". */
 static const char *integers(const char *name)
 {
     static char text[512];
@@ -188,13 +189,16 @@ static void names_file_byte_expected_and_found(void **state)
     assert_false(file_exists("/tmp/graphmill-was-run"));
 }
 
-/* Protocol 2 writes bytes as text, in two bytes each from 128 on: such a character may lie across two pieces that are read. */
+/* Protocol 2 writes bytes as text, with two bytes for each from 128 on, so a character may cross
+ * the border of two pieces. */
 static void reads_long_bytes_of_protocol_2(void **state)
 {
     (void)state;
     enum {
         COUNT = 40000
-    }; /* bytes of which all but the last have two bytes in the text: more than one piece of 64 KiB */
+        /* bytes of which all but the last take two bytes in the text: more than one piece of 64
+         * KiB */
+    };
     static const char head[] = "\x80\x02}X\x01\0\0\0acnumpy.core.multiarray\n_reconstruct\n"
                                "cnumpy\nndarray\nK\0\x85"
                                "c_codecs\nencode\nX\x01\0\0\0bX\x06\0\0\0latin1\x86R\x87R"
@@ -217,7 +221,7 @@ static void reads_long_bytes_of_protocol_2(void **state)
     memcpy(text + size, tail, sizeof tail - 1);
     size += sizeof tail - 1;
     for (size_t shift = 0; shift < 2;
-         shift++) { /* pieces end in the middle of a character, and between two */
+         shift++) { /* pieces end in the middle of a character, or between two */
         char path[FILE_PATH_SIZE];
         (void)snprintf(path, sizeof path, "%s", temp_dir_write(&dir, "bytes.pt", text, size));
         assert_ok(torch_members_unpack(path, dir.path, &err), &err);

@@ -10,7 +10,7 @@ enum { EDGES = 20 };
 static const struct edge_widths everything = {
     {[EDGE_WEIGHT] = 1, [EDGE_TYPE] = 1, [EDGE_ID] = 1, [EDGE_FEATURE] = 3, [EDGE_TIME] = 1}};
 
-/* Edge i has number i in each column, and i + k / 4 in element k. */
+/* Makes edges: edge i has the number i in each column, and i + k / 4 in element k. */
 static struct edge_columns filled(void)
 {
     struct error err = {0};
@@ -92,8 +92,8 @@ static void edges_are_told_apart_by_type_then_time_alone(void **state)
     assert_true(edge_columns_compare(&view, 1, &view, 2) < 0);
     time[1] = time[2];
     assert_int_equal(edge_columns_compare(&view, 1, &view, 2),
-                     0);     /* weights, ids, features differ */
-    time[1] = INT64_MAX - 1; /* doubles would be the same */
+                     0);     /* weights, ids and features differ */
+    time[1] = INT64_MAX - 1; /* as doubles they would be equal */
     time[2] = INT64_MAX;
     assert_true(edge_columns_compare(&view, 1, &view, 2) < 0);
     assert_int_equal(edge_columns_time(&view, 1), INT64_MAX - 1);
@@ -163,7 +163,7 @@ static void no_memory_leaves_nothing(void **state)
     (void)state;
     struct error err = {0};
     struct edge_columns columns;
-    for (long n = 0; n < EDGE_LABEL; n++) { /* those that `everything` has */
+    for (long n = 0; n < EDGE_LABEL; n++) { /* the columns that `everything` has */
         memory_fail_after(n);
         assert_fails(edge_columns_new(&columns, &everything, EDGES, "edges", &err), ERROR_NO_MEMORY,
                      "edges", &err);

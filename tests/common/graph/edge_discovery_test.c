@@ -8,7 +8,8 @@
 
 enum { EDGES_MAX = 400, FIRST_NEW = 7 };
 
-/* One edge in `found_of` of 8 finds the next node; the others are known, or anything when `wild`. */
+/* Draws edges: `found_of` of 8 discover the next node; the others have known sources, or any if
+ * `wild`. */
 static void fill(uint32_t *neighbor, uint32_t edge_count, uint32_t found_of, int wild)
 {
     const struct random_stream stream = random_stream_of(1, RANDOM_GENERATOR, found_of, 0, 0);
@@ -22,7 +23,7 @@ static void fill(uint32_t *neighbor, uint32_t edge_count, uint32_t found_of, int
     }
 }
 
-/* One edge after the other. How many are left. */
+/* Marks edge by edge. Returns the number of edges that discover no node. */
 static uint32_t mark_slowly(const uint32_t *neighbor, uint32_t edge_count, uint8_t *is_new,
                             uint32_t *rest)
 {

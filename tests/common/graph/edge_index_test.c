@@ -1,4 +1,4 @@
-/* Edges of a list, found by their ends and types: against going through the list. */
+/* Finds edges of a list by their ends and types, compared with a linear search. */
 #include "common/graph/edge_index.h"
 
 #include "tests/support/test.h"

@@ -1,4 +1,4 @@
-/* What operands look like, at each level; that products are right is in bf16_product_test.c. */
+/* Checks the layout of operands at each level; bf16_product_test.c checks the products. */
 #include "common/base/cpu_level.h"
 #include "common/base/memory.h"
 #include "common/math/bf16_form.h"
@@ -11,7 +11,8 @@
 static const size_t sizes[] = {1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 79, 80, 81, 100, 150};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* Ties, numbers that round up to the next exponent, infinities and a NaN among them. */
+/* Returns an element; among them are ties, numbers that round up to the next exponent, infinities
+ * and a NaN. */
 static float element(size_t i)
 {
     static const float special[] = {1.00390625F, 1.01171875F, 0x1.ffffp3F, -0.0F, INFINITY, NAN};
@@ -69,7 +70,7 @@ static void some_rows_at_a_time_are_the_same(void **state)
     memory_free(parts);
 }
 
-/* Where element (k, col) of a right operand lies. */
+/* Returns the position of element (k, col) of a right operand. */
 static size_t place_of(size_t k, size_t col, size_t depth, size_t cols)
 {
     size_t at = 0, width = bf16_panel_width(0, cols);

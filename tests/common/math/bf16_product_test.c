@@ -23,7 +23,7 @@ static float *filled(size_t count, uint32_t salt)
     return value;
 }
 
-/* Rows of `cols` with their stride, and a NaN in what must not be read. */
+/* Rounds rows of `cols` with their stride, and puts a NaN where nothing may be read. */
 static bf16 *rounded_rows(const float *rows, size_t row_count, size_t cols, size_t stride)
 {
     bf16 *value = memory_alloc(row_count * stride, sizeof *value);
@@ -40,7 +40,7 @@ static float rounded(float x)
     return bf16_to_float(bf16_of_float(x));
 }
 
-/* One element of the product, its operands rounded and its sum in float: along the depth. */
+/* Computes one element of the product: its operands rounded, its sum in float along the depth. */
 static float expected(const float *a, size_t a_row, size_t a_step, const float *b, size_t b_col,
                       size_t b_step, size_t depth)
 {
@@ -52,7 +52,7 @@ static float expected(const float *a, size_t a_row, size_t a_step, const float *
 
 struct operands {
     size_t m, n, k;
-    bool transpose_a, transpose_b; /* held as [k, m], as [n, k] */
+    bool transpose_a, transpose_b; /* stored as [k, m], and as [n, k] */
     float *a, *b;
     bf16 *a_rows, *a_room, *b_rows, *b_room;
     struct bf16_left left;
@@ -131,7 +131,7 @@ static void every_form_agrees_with_three_loops(void **state)
                     check(sizes[m], sizes[n], sizes[k], form & 1, form & 2, form & 4);
 }
 
-/* Small whole numbers are exact in bf16 and so are their sums in float: no tolerance. */
+/* Small integers are exact in bf16, and so are their sums in float, so there is no tolerance. */
 static void whole_numbers_are_multiplied_exactly(void **state)
 {
     enum { M = 19, N = 61, K = 300 };
@@ -164,7 +164,7 @@ static void a_long_depth_is_one_chain(void **state)
     check(300, 5, 2049, true, false, true);
 }
 
-/* So that tiles of rows may be cut anywhere. */
+/* Tiles of rows may be cut anywhere only if this holds. */
 static void a_row_is_the_same_whatever_rows_are_beside_it(void **state)
 {
     enum { M = 260, N = 66, K = 90 };
@@ -182,7 +182,8 @@ static void a_row_is_the_same_whatever_rows_are_beside_it(void **state)
     release(&o);
 }
 
-/* So that a layer may be cut there too. Of 16 columns and fewer, the library cuts the chains. */
+/* A layer may be cut there too only if this holds. With 16 columns and fewer, the library splits
+ * the chains. */
 static void a_column_is_the_same_whatever_columns_are_beside_it(void **state)
 {
     enum { M = 9, N = 150, K = 90 };
@@ -202,7 +203,7 @@ static void a_column_is_the_same_whatever_columns_are_beside_it(void **state)
     release(&o);
 }
 
-/* A sum goes on where it was left: gradients of tiles may be added up in c. */
+/* A sum continues from the value in c, so gradients of tiles may be added up there. */
 static void a_depth_cut_in_two_is_the_same_sum(void **state)
 {
     enum { M = 47, N = 70, K = 512, FIRST = 384 };
@@ -238,7 +239,8 @@ static void *multiply_all_shapes(void *context)
     return NULL;
 }
 
-/* Shapes that no other test has, so that both threads want kernels that are not there. */
+/* Uses shapes that no other test has, so that both threads request kernels that do not exist
+ * yet. */
 static void threads_may_ask_for_the_same_kernels_at_once(void **state)
 {
     static struct racer racer[2];

@@ -11,7 +11,7 @@ static float float_of_bits(uint32_t bits)
     return value;
 }
 
-/* By looking at both neighbours: the nearer one, of two equally near ones the even. */
+/* Rounds by comparing both neighbours: the nearer one, or of two equally near ones the even. */
 static bf16 slowly_rounded(uint32_t bits)
 {
     const uint32_t low = bits & 0xffff;
@@ -46,7 +46,7 @@ static void every_bf16_comes_back_from_its_float(void **state)
     }
 }
 
-/* The upper half alone would make this one infinite. */
+/* The upper half alone would turn this NaN into infinity. */
 static void a_nan_whose_bits_are_all_in_the_lower_half_stays_one(void **state)
 {
     (void)state;

@@ -7,7 +7,8 @@
 
 enum { NODES = 120, COUNT = 6 };
 
-/* The adjacency of a path: eigenvalues 2 cos(i pi / (n + 1)), i = 1 .. n. */
+/* Multiplies with the adjacency matrix of a path, whose eigenvalues are 2 cos(i pi / (n + 1)), i =
+ * 1 .. n. */
 static void path_product(void *context, const double *x, double *y)
 {
     const int32_t n = *(const int32_t *)context;

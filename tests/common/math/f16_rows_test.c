@@ -1,4 +1,4 @@
-/* The forms of both conversions against the definition of binary16, in double precision. */
+/* Compares all forms of both conversions with the definition of binary16, in double precision. */
 #include "common/base/cpu_level.h"
 #include "common/base/memory.h"
 #include "common/math/f16.h"
@@ -19,7 +19,7 @@ static double value_of(f16 x)
     return exponent ? sign * ldexp(1024 + fraction, exponent - 25) : sign * ldexp(fraction, -24);
 }
 
-/* To nearest, ties to even, as nearbyint() does it: multiples of the last bit. */
+/* Rounds to nearest, ties to even, like nearbyint(): to a multiple of the last bit. */
 static double rounded(double x)
 {
     int exponent = 0;
@@ -29,7 +29,8 @@ static double rounded(double x)
     return fabs(value) > 65504 ? copysign((double)INFINITY, x) : value;
 }
 
-/* Every f16's float, what lies half way to the next, and its neighbours; then any bits. */
+/* Fills in the float of every f16, the number half way to the next, and its neighbours; then any
+ * bits. */
 static void fill(uint32_t *bits)
 {
     size_t at = 0;

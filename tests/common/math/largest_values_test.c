@@ -1,4 +1,4 @@
-/* The largest magnitudes of an array, against sorting it. */
+/* Finds the largest magnitudes of an array, compared with sorting it. */
 #include "common/math/largest_values.h"
 
 #include "tests/support/test.h"
@@ -13,7 +13,7 @@ struct ranked {
     int index;
 };
 
-/* Larger magnitudes first; of equal ones the first. */
+/* Compares: larger magnitudes first, of equal ones the first. */
 static int compare(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;

@@ -1,9 +1,10 @@
 /*
- * libm_bits - prints a hash of what expf(), logf() and expm1f() give: in losses, attention, softmax and ELU they become
- * bits of a run.
+ * libm_bits - prints a hash of the results of expf(), logf() and expm1f(), which affect the bits of
+ * a run in losses, attention, softmax and ELU.
  *
- * glibc has forms of such functions with and without fused multiply-adds and picks by the processor. ctest runs this with and without
- * FMA in GLIBC_TUNABLES and compares (common/math/libm_levels_agree).
+ * glibc has forms of these functions with and without fused multiply-adds, and chooses by the
+ * processor. ctest runs this program with and without FMA in GLIBC_TUNABLES and compares the hashes
+ * (common/math/libm_levels_agree).
  */
 #include "common/base/checksum.h"
 #include "common/base/error.h"
@@ -21,7 +22,7 @@ static float float_of_bits(uint32_t bits)
     return value;
 }
 
-/* Every `step`-th float from `first` to before `end`, as bits. */
+/* Adds the results for every `step`-th float from `first` up to `end`, as bits. */
 static void add_values(struct checksum_stream *sum, float (*function)(float), uint32_t first,
                        uint32_t end, uint32_t step)
 {
@@ -43,7 +44,7 @@ int main(void)
     char text[CHECKSUM_TEXT_SIZE];
     must(checksum_stream_new(&sum, NULL) == ERROR_NONE);
     add_values(sum, expf, minus + 0x33000000, minus + 0x42d00000, 97); /* -3e-8 to -104 */
-    add_values(sum, expf, 0x33000000, 0x42b20000, 97);                 /* to 89 */
+    add_values(sum, expf, 0x33000000, 0x42b20000, 97);                 /* up to 89 */
     add_values(sum, logf, one, infinity, 97);
     add_values(sum, expm1f, minus + 0x33000000, minus + 0x42d00000, 97);
     add_values(sum, logf, 1, one, 997);

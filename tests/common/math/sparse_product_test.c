@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A sparse matrix of its own with a share of entries, gaps between rows, and the first rows empty. */
+/* A sparse matrix with a given share of entries, gaps between rows, and empty first rows. */
 struct fixture {
     struct sparse_matrix a;
     uint32_t *row_start, *row_end;
@@ -61,7 +61,7 @@ static void release(struct fixture *f)
     memory_free(f->expected);
 }
 
-/* Two plain loops: the order that the bits follow. */
+/* Computes with two plain loops, which define the order of sums. */
 static void expect(struct fixture *f, bool add)
 {
     for (size_t row = 0; row < f->a.rows; row++) {
@@ -89,7 +89,7 @@ static void check_level(size_t m, size_t n, size_t k, uint32_t percent, bool add
     expect(&f, add);
     const struct matrix_view b = {f.b, k, n, f.b_stride};
     sparse_product(&f.a, rows_view_of(b), add, f.c, f.c_stride);
-    for (size_t i = 0; i < m * f.c_stride; i++) /* what lies between the rows as well */
+    for (size_t i = 0; i < m * f.c_stride; i++) /* including the bytes between the rows */
         if (bits_of(f.c[i]) != bits_of(f.expected[i]))
             fail_msg("%zu x %zu x %zu, %u%%: element %zu is %a, expected %a", m, n, k,
                      (unsigned)percent, i, (double)f.c[i], (double)f.expected[i]);

@@ -5,7 +5,7 @@
 
 enum { COLS = 70, ROWS = 20, WORDS = 2 };
 
-/* Which elements are there: about a third. */
+/* Returns whether an element is nonzero: about a third are. */
 static bool is_active(size_t row, size_t column)
 {
     return (row * 7 + column * 5) % 3 == 0 && row != 4;

@@ -1,4 +1,5 @@
-/* Numbers rounded at random: to one of their two neighbours, by the right chance, with the same bits at each level. */
+/* Numbers are rounded at random to one of their two neighbours, with the right probability, and
+ * with the same bits at each level. */
 #include "common/base/cpu_level.h"
 #include "common/math/stochastic_rounding.h"
 
@@ -49,7 +50,8 @@ static void each_level_gives_the_same_bits(void **state)
     cpu_level_limit(CPU_BF16);
 }
 
-/* The mean of many draws is the number, within five standard errors of a coin between its neighbours. */
+/* The mean of many draws is the number, within five standard errors of a coin toss between its
+ * neighbours. */
 static void the_mean_stays(void **state)
 {
     float value[COUNT], scale[BLOCKS], read[COUNT];
@@ -118,7 +120,7 @@ static void the_largest_numbers_stay_finite(void **state)
     }
 }
 
-/* Whatever lies in front of it: the draw of an element is its own. */
+/* The draw of an element does not depend on the elements before it. */
 static void the_draw_of_an_element_is_its_own(void **state)
 {
     float value[COUNT], scale[BLOCKS], other_scale[BLOCKS];
@@ -129,7 +131,7 @@ static void the_draw_of_an_element_is_its_own(void **state)
     for (int i = 0; i < COUNT; i++)
         value[i] = sinf((float)i);
     for (int i = 0; i < COUNT; i += BLOCK)
-        value[i] = 1.0F; /* the same scale for all */
+        value[i] = 1.0F; /* all blocks have the same scale */
     bf16_of_floats_stochastic(&stream, value, COUNT, all);
     bf16_of_floats_stochastic(&stream, value, COUNT / 2, some);
     assert_memory_equal(all, some, COUNT / 2 * sizeof *some);

@@ -1,4 +1,4 @@
-/* Exponentials against libm's in double precision, and the same bits at every level. */
+/* Compares exponentials with libm in double precision, and the bits of all levels. */
 #include "common/base/cpu_kernel.h"
 #include "common/math/vector_exp.h"
 

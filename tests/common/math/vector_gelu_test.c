@@ -1,4 +1,4 @@
-/* x Phi(x) and its slope, beside libm in double precision. */
+/* Compares x Phi(x) and its slope with libm in double precision. */
 #include "common/math/vector_gelu.h"
 
 #include "tests/support/test.h"

@@ -8,15 +8,15 @@
 
 enum { COUNT = 67 };
 
-/* Of many magnitudes, and some whose products end between two floats. */
+/* Returns numbers of many magnitudes, and some whose products are between two floats. */
 static float element(uint32_t i)
 {
     const uint32_t bits = (i + 1) * 2654435761U;
     return ldexpf((float)(int32_t)bits, (int)(bits % 60) - 60);
 }
 
-/* a b + c rounded once, by long arithmetic: the product is exact in a double; where the sum is not, its last bit is made
- * odd, and so a second rounding cannot go wrong (Boldo and Melquiond 2008). */
+/* Computes a b + c rounded once. The product is exact in a double. If the sum is not, its last bit
+ * is made odd, so that the second rounding is correct (Boldo and Melquiond 2008). */
 static float multiply_add_of(float a, float b, float c)
 {
     const double product = (double)a * (double)b, sum = product + (double)c;
@@ -61,7 +61,7 @@ static void a_scaled_row_is_rounded_once_at_each_level(void **state)
             add_scaled(y, x, scale, COUNT);
             assert_memory_equal(y, expected, sizeof y);
         }
-    assert_true(unfused > 1000); /* else the numbers would show nothing */
+    assert_true(unfused > 1000); /* otherwise the test would prove nothing */
 }
 
 static void a_dot_product_has_the_same_bits_at_each_level(void **state)

@@ -17,16 +17,16 @@
 
 enum { PIECES = 7, THREADS = 4, CHILDREN = 6 };
 
-/* 5 MB and some, in pieces of which one is empty and two meet inside a page of 2 MB. */
+/* 5 MB and a bit in pieces, one of them empty, two of which meet inside a page of 2 MB. */
 static const uint64_t piece_start[PIECES + 1] = {0,       100,     100,     3000000,
                                                  3000001, 4194304, 5000000, 5242912};
 
-/* Shared with the children. */
+/* Counters that the children share. */
 struct counts {
-    atomic_int fills;   /* of the first piece */
-    atomic_int go;      /* to children that wait */
-    atomic_int kill_at; /* piece + 1 whose filling is the end of the process */
-    atomic_int fail_at; /* piece + 1 whose filling fails */
+    atomic_int fills;   /* fills of the first piece */
+    atomic_int go;      /* tells waiting children to go on */
+    atomic_int kill_at; /* number of the piece + 1 at whose fill the process is killed */
+    atomic_int fail_at; /* number of the piece + 1 whose fill fails */
 };
 
 static struct counts *counts;
@@ -86,7 +86,7 @@ static int file_count(void)
     return count;
 }
 
-/* The name that the file of an area has. */
+/* Makes the name of an area's file. */
 static void file_of(const char *name, char path[FILE_PATH_SIZE])
 {
     const struct checksum sum = checksum_of(name, strlen(name));
@@ -163,7 +163,7 @@ static void end_of(pid_t child, int *status)
     must(waitpid(child, status, 0) == child);
 }
 
-/* Each opens the area when all are there, and looks at every byte. */
+/* Each child opens the area when all children are there, and checks every byte. */
 static void one_of_many_processes_fills_it(void **state)
 {
     const struct shared_area_content content = content_of("a");
@@ -225,7 +225,7 @@ static void a_killed_filler_leaves_nothing_in_the_way(void **state)
     assert_int_equal(file_count(), 0);
 }
 
-/* A reader that is killed with the area open. */
+/* A reader that is killed while it has the area open. */
 static void leave_behind(const struct shared_area_content *content)
 {
     int status = 0;
@@ -251,7 +251,7 @@ static void what_a_killed_reader_left_is_used_or_swept(void **state)
     assert_ok(shared_area_open(&content, &area, &err), &err);
     assert_int_equal(atomic_load(&counts->fills), 1);
     assert_bytes(&area);
-    shared_area_sweep(); /* what is read stays */
+    shared_area_sweep(); /* an area that is being read stays */
     assert_int_equal(file_count(), 1);
     shared_area_close(&area);
     leave_behind(&content);
@@ -286,7 +286,7 @@ static void nobody_writes_there(void **state)
     shared_area_sweep();
 }
 
-/* Private, with the bytes it should have, and nothing in the folder that was not there. */
+/* Asserts that the area is private, has the right bytes, and left no new file in the folder. */
 static void assert_private(int files)
 {
     struct shared_area_content content = content_of("a");
@@ -313,10 +313,10 @@ static void is_private_where_it_cannot_be_shared(void **state)
     shared_area_folder_set(dir.path);
     file_of("a", path);
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    must(fd >= 0 && flock(fd, LOCK_EX) == 0); /* whoever fills it stands still */
+    must(fd >= 0 && flock(fd, LOCK_EX) == 0); /* this process holds the lock and fills nothing */
     shared_area_patience_set(30);
     assert_private(1);
-    must(flock(fd, LOCK_UN) == 0 && fchmod(fd, 0666) == 0); /* no file of ours */
+    must(flock(fd, LOCK_UN) == 0 && fchmod(fd, 0666) == 0); /* a file of another kind */
     assert_private(1);
     (void)close(fd);
     must(unlink(path) == 0 && symlink("/etc/passwd", path) == 0);
@@ -357,7 +357,8 @@ static void a_failure_leaves_nothing(void **state)
         assert_int_equal(file_count(), 0);
     }
     atomic_store(&counts->fail_at, 0);
-    memory_fail_after(0); /* neither addresses for the shared nor memory for the private */
+    /* there are no addresses for the shared area and no memory for the private one */
+    memory_fail_after(0);
     const enum error_code rc = shared_area_open(&content, &area, &err);
     memory_fail_after(-1);
     assert_failed(rc, ERROR_NO_MEMORY, "no memory for an array", &err);

@@ -10,7 +10,7 @@
 enum { TILES_MAX = 500, THREADS = 4 };
 
 struct work {
-    int done[TILES_MAX]; /* by the tile's own thread: a race here is one of the pool's */
+    int done[TILES_MAX]; /* written by the tile's thread: a race here is a bug of the pool */
     int thread[TILES_MAX];
     atomic_int running, most_running;
 };
@@ -58,7 +58,7 @@ static void each_tile_is_done_once(void **state)
     thread_pool_free(NULL);
 }
 
-/* A thread that was late for one loop must not take part in it during the next. */
+/* A thread that was late for one loop must not join the next one in its place. */
 static void many_short_loops_do_not_mix(void **state)
 {
     struct error err = {0};
@@ -84,7 +84,7 @@ static void meet(void *context, int64_t tile, int thread)
     (void)pthread_barrier_wait(&meeting->all);
 }
 
-/* Each tile waits for all others: one thread alone would wait for ever. */
+/* Each tile waits for all others: a single thread would wait for ever. */
 static void as_many_tiles_run_at_once_as_there_are_threads(void **state)
 {
     struct error err = {0};
@@ -93,7 +93,7 @@ static void as_many_tiles_run_at_once_as_there_are_threads(void **state)
     (void)state;
     assert_ok(thread_pool_new(THREADS, &pool, &err), &err);
     assert_int_equal(pthread_barrier_init(&meeting.all, NULL, THREADS), 0);
-    (void)alarm(120); /* ends the program where they do not */
+    (void)alarm(120); /* ends the program if they do not */
     for (int i = 0; i < 100; i++) {
         unsigned seen = 0;
         thread_pool_run(pool, THREADS, meet, &meeting);

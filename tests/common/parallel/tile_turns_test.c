@@ -9,16 +9,16 @@ enum { TILES = 200, THREADS = 4 };
 
 struct work {
     struct tile_turns turns;
-    int count;          /* by whose turn it is: a race here is one of the turns */
-    int64_t put[TILES]; /* tiles as they were put */
+    /* changed by the thread whose turn it is: a race here is a bug of the turns */
+    int count;
+    int64_t put[TILES]; /* tiles in the order of their turns */
 };
 
 static void put_tile(void *context, int64_t tile, int thread)
 {
     struct work *work = context;
     (void)thread;
-    (void)usleep(
-        (useconds_t)(tile % 7 ? 0 : 200)); /* some take longer, and those behind them wait */
+    (void)usleep((useconds_t)(tile % 7 ? 0 : 200)); /* some take longer, so later tiles wait */
     tile_turns_wait(&work->turns, tile);
     work->put[work->count++] = tile;
     tile_turns_pass(&work->turns);

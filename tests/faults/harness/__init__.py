@@ -1,1 +1,2 @@
-"""The fault harness: starts pipelines, breaks them, and compares what comes out with an undisturbed run."""
+"""The fault harness: starts pipelines, causes faults, and compares the results with an
+undisturbed run."""

@@ -1,4 +1,5 @@
-"""run.sh --quick | --full [EXPERIMENT...]: runs the trials, some side by side, and prints a line for each promise."""
+"""run.sh --quick | --full [EXPERIMENT...]: runs the trials, some side by side, and prints a line
+for each promise."""
 
 import argparse
 import json
@@ -39,7 +40,8 @@ EXPERIMENTS = {
     "goodput": steady.Goodput,
 }
 
-ELSEWHERE = ("kills", "losses", "damage", "replays")  # what stores need not lie in their run's folder for
+# experiments whose store may be outside of the run's folder
+ELSEWHERE = ("kills", "losses", "damage", "replays")
 
 
 def arguments():
@@ -76,7 +78,7 @@ def arguments():
 
 
 class Ledger:
-    """What each trial gave, a line of JSON each, so that a stopped --full goes on."""
+    """The results of the trials, a line of JSON each, so that a stopped --full can resume."""
 
     def __init__(self, path, seed, fresh):
         self._path, self._seed = path, seed
@@ -112,7 +114,7 @@ class Ledger:
 
 
 def attempt(bench, ledger, name, trial):
-    """Runs one trial; prints what it broke."""
+    """Runs one trial and prints the promises that it broke."""
     room = bench.room(f"{name}-{trial.name}"[:180])
     outcome, violation, skipped = Outcome(1), None, None
     try:
@@ -157,7 +159,7 @@ def run_trials(bench, ledger, options, names):
 
 
 def row_of(name, rows):
-    """(promise, text, count with unit, violations, figure) of one experiment."""
+    """Returns (promise, text, count with unit, violations, figure) of one experiment."""
     experiment = EXPERIMENTS[name]
     samples, notes = {}, {}
     for row in rows:
@@ -173,7 +175,7 @@ def row_of(name, rows):
 
 
 def report(ledger, names, path, seed):
-    """Prints the lines, and writes them as the table of README.md."""
+    """Prints the lines, and writes them into the table of README.md."""
     rows = [(name, *row_of(name, ledger.of(name))) for name in names]
     lines = ["| promise | experiment | trials | violations | figure |", "| --- | --- | --- | --- | --- |"]
     for name, promise, text, count, violations, figure in rows:
@@ -189,7 +191,7 @@ def main():
     build = os.path.dirname(os.environ["GRAPHMILL_BIN"])
     results = options.results or os.path.join(build, "faults")
     full = options.level == "full"
-    # A stopped --full goes on with its own seed, so it has a fixed one.
+    # A stopped --full resumes with its own seed, so the seed is fixed.
     seed = int(os.environ.get("SEED") or (1 if full else random.randrange(1 << 30)))
     names = options.experiments or list(EXPERIMENTS)
     tag = options.level if full else f"quick-{'-'.join(options.experiments) or 'all'}"
@@ -201,7 +203,7 @@ def main():
     started = time.monotonic()
 
     def stop(number, _frame):
-        """Nothing that was started outlives the harness."""
+        """Ends everything that was started."""
         bench.close()
         os._exit(128 + number)
 

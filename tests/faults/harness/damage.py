@@ -1,4 +1,5 @@
-"""Files of a store flipped, cut, swapped, emptied, deleted: named by verify, taken away, made again, equal."""
+"""Flips bits of, truncates, swaps, empties and deletes files of a store: verify names them,
+removes them, and a run makes equal ones."""
 
 import os
 import re
@@ -12,13 +13,14 @@ TEXT = "any damaged, swapped or missing file: verify names it, verify --remove a
 UNIT = "damaged files"
 STATES = ["finished", "finished-kept", "killed"]
 FILES_A_TRIAL = 5
-SMALL_FILE = 2048  # every bit is tried of files up to this size
+SMALL_FILE = 2048  # every bit of files up to this size is tried
 
 
 def plan(bench, level):
     random_trials, bit_batches = {"quick": (12, 4), "full": (420, 60)}[level]
     every = 24
-    if not bench.place.is_one_folder:  # records are the same everywhere, and not all places are quick
+    # records are the same in all places, and some places are slow
+    if not bench.place.is_one_folder:
         random_trials, bit_batches, every = random_trials // 3, 0, 72
     elif level == "quick" and bench.is_variant:
         random_trials, bit_batches, every = random_trials // 2, 1, 48
@@ -39,7 +41,8 @@ def setting_of(state):
 
 
 def kind_of(path):
-    """What a stored file is, without its numbers and ids: run/round/slot/gradient.record."""
+    """Returns the kind of a stored file, its path without numbers and ids:
+    run/round/slot/gradient.record."""
     parts = [part for part in path.split("/") if not re.fullmatch(r"\d{5,10}(\.record)?", part)]
     if parts[0] in ("dataset", "partition", "run") and len(parts) > 2:
         del parts[1]
@@ -51,14 +54,15 @@ def kind_of(path):
 
 
 def file_kinds(bench):
-    """{kind: files} of a finished run of which everything was kept."""
+    """Returns {kind: files} of a finished run that kept everything."""
     kinds = {}
     for file in bench.place.files(bench.reference(pipeline.ALL_KEPT).whole):
         kinds.setdefault(kind_of(file.path), []).append(file)
     return kinds
 
 
-# --- ways to damage a file (stored.py); each gets it, a random source, and those of its kind, and says whether it changed anything ---
+# --- ways to damage a file (stored.py); each gets the file, a random source, and the files of its
+# kind, and returns whether it changed anything ---
 
 
 def flip(file, rng, _others):
@@ -91,7 +95,7 @@ def zero(file, rng, _others):
 
 
 def swap(file, rng, others):
-    """What another file of the same kind holds."""
+    """Replaces the content by that of another file of the same kind."""
     data = file.read()
     candidates = [held for held in (other.read() for other in others if other is not file and other.exists()) if held != data]
     if candidates:
@@ -111,7 +115,7 @@ WAYS = {"flip": flip, "cut": cut, "grow": grow, "zero": zero, "swap": swap, "del
 
 
 def start_state(bench, room, rng, state):
-    """A folder in one of the states: (folder, its setting)."""
+    """Makes a folder in one of the states: (folder, its setting)."""
     setting = setting_of(state)
     reference = bench.reference(setting)
     folder = os.path.join(room, "run")
@@ -124,7 +128,7 @@ def start_state(bench, room, rng, state):
             run.must_end_well()
         return folder, setting
     run.start()
-    after = rng.randint(1, 75)  # what is behind the switch is another thing at the end
+    after = rng.randint(1, 75)  # the target of the ref is different at the end
     run.wait_for_weights(after)
     if run.running():
         pipeline.kill_driver(run)
@@ -132,7 +136,7 @@ def start_state(bench, room, rng, state):
 
 
 def heal(bench, folder, setting, what):
-    """The way a user goes: verify, verify --remove, run; or run at once, when nobody looked."""
+    """Repairs like a user: verify, verify --remove, run; or runs at once, without verify."""
     reference = bench.reference(setting)
     status, text = pipeline.verify(bench, folder)
     if status not in (0, 65):
@@ -153,7 +157,8 @@ def heal(bench, folder, setting, what):
 
 
 def run_first(bench, room, folder, setting, what):
-    """`run` on the damaged store as it is may refuse (65) or mend, but never end well with something else. Of a copy, where there can be one."""
+    """`run` on the damaged store may refuse (65) or repair, but must never end well with other
+    results. It uses a copy if possible."""
     unseen = os.path.join(room, "unseen") if bench.place.can_be_copied else folder
     if unseen != folder:
         pipeline.copy(folder, unseen)
@@ -176,7 +181,7 @@ def run_first(bench, room, folder, setting, what):
 
 
 def damage_kind(bench, room, rng, kind, state, way):
-    """One file of one kind, in one way."""
+    """Damages one file of one kind in one way."""
     folder, setting = start_state(bench, room, rng, state)
     same = [file for file in bench.place.files(folder) if kind_of(file.path) == kind]
     if not same:
@@ -192,7 +197,7 @@ def damage_kind(bench, room, rng, kind, state, way):
 
 
 def damage_some(bench, room, rng):
-    """Some files of any kind."""
+    """Damages some files of any kind."""
     state = rng.choice(STATES)
     folder, setting = start_state(bench, room, rng, state)
     files = bench.place.files(folder)
@@ -209,7 +214,8 @@ def damage_some(bench, room, rng):
 
 
 def every_bit(bench, room, batch, batches, level):
-    """Bits of one small file of each kind, a bit in all of them at once: verify must name every one."""
+    """Flips bits of one small file of each kind, one bit in all of them at once: verify must
+    name every file."""
     reference = bench.reference(pipeline.ALL_KEPT)
     folder = os.path.join(room, "run")
     pipeline.copy(reference.whole, folder)
@@ -244,12 +250,13 @@ def every_bit(bench, room, batch, batches, level):
 
 
 def opens_others(kind):
-    """Without these nothing that stands on them can be found: they are damaged one at a time, in damage_kind()."""
+    """Returns whether nothing that depends on the file can be found without it. Such files are
+    damaged one at a time, in damage_kind()."""
     return kind.endswith(("plan.record", "book.record", "schema.record")) or kind.startswith("switch/")
 
 
 def named(text, path):
-    """verify names records by their key and what lies in an artifact by the artifact's."""
+    """verify names a record by its key, and a file of an artifact by the artifact's key."""
     key = path.removesuffix(".record")
     artifact = re.sub(r"/(shard|outputs)/.*", r"/\1", key)
     return key in text or artifact in text

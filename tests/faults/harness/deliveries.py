@@ -1,4 +1,5 @@
-"""Units of the queue delivered twice, late and out of order: queue_storm.c does it, this counts."""
+"""Delivers units of the queue twice, late and out of order: queue_storm.c does so, and this
+counts."""
 
 import os
 import re

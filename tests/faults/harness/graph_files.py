@@ -1,4 +1,4 @@
-"""The folder of a graph, written whole or not at all: trials run side by side."""
+"""Writes the folder of a graph completely or not at all, because trials run at the same time."""
 
 import os
 import shutil
@@ -7,7 +7,8 @@ import threading
 
 
 def publish(folder, files):
-    """`files`: lines by the name of a file, or its bytes. A folder that is there by now is left as it is."""
+    """Writes `files`: lines or bytes by the name of a file. A folder that exists by now is left
+    unchanged."""
     own = f"{folder}.{threading.get_ident()}"
     os.mkdir(own)
     for name, content in files.items():
@@ -20,7 +21,7 @@ def publish(folder, files):
 
 
 def npy(rows):
-    """The bytes of an .npy file of float32 rows, equally long."""
+    """Returns the bytes of an .npy file of float32 rows of equal length."""
     head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(rows)}, {len(rows[0])}), }}"
     head += " " * (-(len(head) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + b"".join(struct.pack(f"<{len(row)}f", *row) for row in rows)

@@ -1,4 +1,5 @@
-"""Kills and stops at random, of any program, the driver and Redis included; how soon the work goes on; clean stops."""
+"""Random kills and suspensions of any program, including the driver and Redis; recovery times;
+clean stops."""
 
 import os
 import signal
@@ -16,7 +17,7 @@ SIGNALS_A_RUN = 14
 
 def plan(bench, level):
     storms, timed, stops = {"quick": (10, 3, 6), "full": (200, 30, 60)}[level]
-    if not bench.place.can_be_copied:  # far away, and slower
+    if not bench.place.can_be_copied:  # remote, and slower
         storms, timed, stops = storms // 3, 0, stops // 3
     elif level == "quick" and bench.is_variant:
         storms, timed, stops = storms // 2, 1, stops // 2
@@ -26,13 +27,13 @@ def plan(bench, level):
 
 
 class Storm:
-    """Sends signals to the programs of a run until it has ended or enough were sent."""
+    """Sends signals to the programs of a run until it has ended or enough signals were sent."""
 
     def __init__(self, run, rng):
         self.run, self.rng = run, rng
         self.sent = 0
         self.notes = {}
-        self.stopped = {}  # pid -> when it goes on
+        self.stopped = {}  # pid -> time at which it continues
 
     def note(self, kind, name):
         self.sent += 1
@@ -46,13 +47,13 @@ class Storm:
                 del self.stopped[pid]
 
     def lose(self):
-        """What may be lost of the store, while programs work on it."""
+        """Loses what the store may lose while programs work on it."""
         what = self.run.bench.place.lose(self.run.folder, self.rng)
         if what:
             self.note("lose", what)
 
     def strike(self):
-        """One to three programs at once; False when the driver is among the killed."""
+        """Strikes one to three programs at once; returns False if the driver was killed."""
         victims = self.run.programs()
         if self.rng.random() < 0.12:
             victims[self.run.child.pid] = "graphmill"
@@ -74,7 +75,7 @@ class Storm:
         return True
 
     def rage(self):
-        """Until the run has ended by itself, or was killed as a whole."""
+        """Strikes until the run has ended by itself, or was killed as a whole."""
         alive = True
         while alive and self.sent < SIGNALS_A_RUN:
             pause = self.rng.uniform(0.01, 0.15)
@@ -93,7 +94,8 @@ class Storm:
 def storm(bench, room, rng):
     reference = bench.reference(pipeline.SMALL)
     folder = os.path.join(room, "run")
-    if rng.random() < 0.5 and bench.place.can_be_copied:  # past ingest and partition, so that the loop gets its share
+    # after ingest and partition, so that the loop gets its share
+    if rng.random() < 0.5 and bench.place.can_be_copied:
         pipeline.copy(reference.prepared, folder)
         bench.place.take_over(folder)
     workers = rng.choice([1, 1, 2, 2, 3, 4, 8, 16])
@@ -117,13 +119,13 @@ def storm(bench, room, rng):
     return outcome
 
 
-# What each stage stores, by the end of the name: the next one after a kill is what recovery waits for.
+# The end of the name of each stage's record: recovery waits for the next one after a kill.
 PRODUCT = {"graphmill-sample": ("round", "mini_batch.record"), "graphmill-train-step": ("round", "gradient.record"),
            "graphmill-aggregate": ("weights", ".record"), "graphmill-checkpoint": ("snapshot", ".record")}
 
 
 def newest_product_ns(bench, folder, stage):
-    """When the newest record of a stage's kind got its name."""
+    """Returns when the newest record of a stage's kind got its name."""
     kind, end = PRODUCT[stage]
     newest = 0
     for base in [os.path.join(store, "run", run, kind) for store in bench.place.stores(folder)
@@ -142,7 +144,7 @@ def newest_product_ns(bench, folder, stage):
 
 
 def recovery(bench, room, rng):
-    """Kills one worker at a time, and takes the time to its stage's next stored record."""
+    """Kills one worker at a time, and measures the time to its stage's next stored record."""
     reference = bench.reference(pipeline.LONG)
     folder = os.path.join(room, "run")
     pipeline.copy(reference.prepared, folder)
@@ -183,7 +185,8 @@ def recovery(bench, room, rng):
 
 
 def sigterm(bench, room, rng):
-    """SIGTERM at any time: it ends within 3 s, with 75 (0 when it was done), leaves no scratch, and goes on."""
+    """SIGTERM at any time: the run ends within 3 s with 75 (0 if it was done), leaves no scratch
+    files, and resumes."""
     reference = bench.reference(pipeline.SMALL)
     folder = os.path.join(room, "run")
     run = pipeline.Run(bench, pipeline.SMALL, folder).start()

@@ -1,4 +1,5 @@
-"""A bucket whose first answer about each object is spoilt on its way: a flipped byte, nothing, or half of it."""
+"""A bucket whose first answer about each object is spoilt on its way: a flipped byte, nothing,
+or half of it."""
 
 import os
 import subprocess
@@ -12,7 +13,7 @@ RELAY = os.path.join(os.path.dirname(__file__), "..", "..", "support", "s3_relay
 
 
 class Liar:
-    """Stands before the server of a bucket."""
+    """A relay in front of the server of a bucket."""
 
     def __init__(self, bucket, folder):
         os.makedirs(folder)
@@ -42,7 +43,8 @@ class Liar:
 
 
 def lie(bench, room, rng):
-    """A run behind a liar, then verify behind another one: each object is told wrongly once to each."""
+    """A run through a lying relay, then verify through another one: each gets one wrong answer
+    about each object."""
     bucket = places.Bucket(room)
     first, second = Liar(bucket, os.path.join(room, "first")), Liar(bucket, os.path.join(room, "second"))
     store = f"s3://graphmill/lies-{rng.randrange(1 << 30)}?endpoint="

@@ -1,4 +1,5 @@
-"""What the system allows a run: addresses (ulimit -v), memory groups of both versions, and inputs that are no files."""
+"""Limits of the system for a run: addresses (ulimit -v), memory groups of both versions, and
+inputs that are no files."""
 
 import os
 import resource
@@ -14,7 +15,8 @@ def machine_bytes():
 
 
 class Addresses:
-    """Addresses limited to a share of the machine's memory, which is far more than such a run needs."""
+    """Limits addresses to a share of the machine's memory, which is far more than such a run
+    needs."""
 
     PROMISE = "P14"
     TEXT = "a limit of addresses (ulimit -v) that leaves room for the budget changes nothing"
@@ -49,7 +51,8 @@ class Addresses:
 
 
 class Groups:
-    """A run in a memory group below the top. The version that the machine lacks is tried on a made-up tree of files (host_test)."""
+    """Runs in a memory group below the top. The version that the machine lacks is tested on a
+    made-up tree of files (host_test)."""
 
     PROMISE = "P14"
     TEXT = "the limit of a memory group at any level is seen: status 71 with a word of memory, or the right result"
@@ -75,7 +78,8 @@ class Groups:
 
     @staticmethod
     def _make(name):
-        """A group with a group in it, of whichever version there is; the outer one gets the limit."""
+        """Makes a group with a group in it, of the existing version; the outer one gets the
+        limit."""
         for above, file in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
             outer = os.path.join(above, name)
             try:
@@ -105,10 +109,11 @@ class Groups:
                 with open(os.path.join(inner, "cgroup.procs"), "w", encoding="ascii") as out:
                     out.write(str(os.getpid()))
 
-            budget = ("--memory", "2G") if rng.random() < 0.3 else ()  # more than there is: the kernel may kill
+            # more than there is, so the kernel may kill
+            budget = ("--memory", "2G") if rng.random() < 0.3 else ()
             run = pipeline.Run(bench, pipeline.TINY, os.path.join(room, "run"), arguments=budget, limits=join).start()
             status, said = run.wait(), run.said()
-            # The driver itself may be what the kernel kills: then nobody is left to say anything.
+            # The kernel may kill the driver itself; then nobody reports anything.
             if status not in (0, 71) and not (budget and status == -9):
                 raise pipeline.Violation(f"a group of {size_mb} MB: status {status}: {said}")
             if status == 71 and "memory" not in str(said):
@@ -129,7 +134,7 @@ class Groups:
 
 
 class SpecialFiles:
-    """One input is a FIFO, a socket or a device."""
+    """Replaces one input by a FIFO, a socket or a device."""
 
     PROMISE = "P15"
     TEXT = "an input that is no file is refused by its name with 65, at once; the mended input is read by the same command"

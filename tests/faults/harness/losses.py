@@ -1,4 +1,4 @@
-"""What a Redis can lose, get back from another time, or be told by others."""
+"""A Redis loses data, returns to an earlier state, or gets wrong data from others."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ LOSSES_A_RUN = 3
 
 def plan(bench, level):
     runs, pairs = {"quick": (26, 2), "full": (190, 20)}[level]
-    if not bench.place.can_be_copied:  # far away, and slower
+    if not bench.place.can_be_copied:  # remote, and slower
         runs, pairs = runs // 3, pairs // 2
     elif level == "quick" and bench.is_variant:
         runs, pairs = runs // 2, pairs // 2
@@ -49,7 +49,7 @@ def delete_streams(redis, _rng, _run):
 
 
 def delete_entry(redis, rng, _run):
-    """Of a stream, preferably one that nobody has taken yet."""
+    """Deletes an entry of a stream, preferably one that nobody has claimed yet."""
     streams = [key for key in keys(redis, b"stream") if redis("XLEN", key)]
     key = rng.choice(streams)
     redis("XDEL", key, redis("XRANGE", key, "-", "+")[-1][0])
@@ -70,7 +70,7 @@ def delete_group(redis, rng, _run):
 
 
 def acknowledge_all(redis, _rng, _run):
-    """Whoever holds a unit loses it, and nobody else gets it."""
+    """Acknowledges all units: their holders lose them, and nobody else gets them."""
     for key in keys(redis, b"stream"):
         for entry in redis("XPENDING", key, "workers", "-", "+", "100"):
             redis("XACK", key, "workers", entry[0])
@@ -89,7 +89,7 @@ def redis_type(rng):
 
 
 def phantom_unit(redis, rng, run):
-    """A unit that is not due, does not exist, belongs to another stage, or is no unit."""
+    """Adds a unit that is not due, does not exist, belongs to another stage, or is malformed."""
     version = rng.randint(1, 60)
     unit = rng.choice(["infer/1/0", "outputs", f"infer/{version}/1/0", f"infer/{version}/2/0", f"infer/{version}/1/99",
                        f"outputs/{version}", f"train-step/{rng.randint(0, 60)}/0",
@@ -101,7 +101,7 @@ def phantom_unit(redis, rng, run):
 
 
 def phantom_member(redis, rng, _run):
-    """Names of units in the sets: they look queued, or their inputs done."""
+    """Adds names of units to the sets: they look queued, or their inputs look done."""
     key = rng.choice(keys(redis, b"set"))
     redis("SADD", key, *[f"train-step/{n}/0" for n in range(60)], *[f"aggregate/{n}" for n in range(60)], "infer/1/0")
 
@@ -115,7 +115,7 @@ def forget_scripts(redis, _rng, _run):
 
 
 def roll_back(redis, rng, run):
-    """All keys as they were some rounds ago: an old copy was restored."""
+    """Sets all keys back to some rounds ago, as if an old copy was restored."""
     kept = [(key, redis("DUMP", key)) for key in keys(redis)]
     version = run.newest_weights()
     until = time.monotonic() + rng.uniform(0.05, 1)
@@ -136,7 +136,7 @@ def refuse_writes(redis, rng, _run):
 
 
 def evict(redis, rng, _run):
-    """A policy that throws keys away, for a while."""
+    """Sets a policy that evicts keys, for a while."""
     redis("CONFIG", "SET", "maxmemory-policy", "allkeys-random")
     redis("CONFIG", "SET", "maxmemory", "1")
     time.sleep(rng.uniform(0.02, 0.3))
@@ -175,7 +175,7 @@ LOSSES = {"flush": flush, "delete key": delete_key, "expire key": expire_key, "d
 
 
 def strike(run, rng, name):
-    """Whether it could be done: the run may be over, or the key of that kind not there yet."""
+    """Returns whether it was possible: the run may have ended, or the key may not exist yet."""
     path = run.redis_path()
     if not path or not run.running():
         return False
@@ -188,14 +188,14 @@ def strike(run, rng, name):
 
 
 def begin(bench, reference, folder):
-    """Past ingest and partition, where a store can be copied."""
+    """Runs until after ingest and partition, if a store can be copied."""
     if bench.place.can_be_copied:
         pipeline.copy(reference.prepared, folder)
         bench.place.take_over(folder)
 
 
 def one_run(bench, room, rng, first):
-    """Some losses at random places of a run, the first of a given kind."""
+    """Causes some losses at random moments of a run, the first of a given kind."""
     reference = bench.reference(pipeline.SMALL)
     folder = os.path.join(room, "run")
     begin(bench, reference, folder)
@@ -218,7 +218,7 @@ def one_run(bench, room, rng, first):
 
 
 def own_redis(room):
-    """A Redis that several runs share: (process, its socket)."""
+    """Starts a Redis that several runs share: (process, its socket)."""
     path = os.path.join(room, "r.sock")
     server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--logfile",
                                os.path.join(room, "redis.log")], stdout=subprocess.DEVNULL, start_new_session=True)
@@ -235,7 +235,8 @@ def own_redis(room):
 
 
 def two_on_one(bench, room, rng):
-    """One pipeline file in two folders on one Redis; one of them was stopped before in its middle."""
+    """Runs one pipeline file in two folders on one Redis; one of them was stopped in the middle
+    before."""
     reference = bench.reference(pipeline.LONG)
     server, path = own_redis(room)
     arguments = ("--redis", "unix:" + path)

@@ -1,4 +1,5 @@
-"""What a machine does to a run: clocks that step, equal pids and host names, full disks, little memory, slow workers."""
+"""Faults of a machine: clocks that step, equal pids and host names, full disks, little memory,
+slow workers."""
 
 import contextlib
 import os
@@ -19,7 +20,8 @@ TEN_YEARS_S = 315_576_000
 
 
 class Clocks:
-    """The wall clock of workers and Redis steps while they run; workers of two containers share pids and host name."""
+    """The wall clock of workers and Redis steps during the run; workers of two containers share
+    pids and host name."""
 
     PROMISE = "P7"
     TEXT = "clocks that step by up to ten years, and containers with equal pids and host names, change nothing"
@@ -56,7 +58,8 @@ class Clocks:
 
     @staticmethod
     def _containers(bench, room, rng):
-        """Two sets of workers that take each other's name for their own: same host name, same pids, one store."""
+        """Two sets of workers take each other's name for their own: same host name, same pids,
+        one store."""
         unshare = ["unshare", "--pid", "--uts", "--fork", "--mount-proc", "--kill-child"]
         if os.geteuid() != 0 or subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
             raise Skipped("two containers: only root can make namespaces")
@@ -89,7 +92,8 @@ class Clocks:
 
     @staticmethod
     def _script(bench, folder, yaml, url):
-        """Each worker is started again whenever it ends, as a Job would; default names: host and pid."""
+        """Each worker is started again whenever it ends, like a Job; with default names: host
+        and pid."""
         lines = ["hostname same-name"]
         for stage in shim.PROGRAMS[3:8]:
             lines.append(f"while true; do {bench.program(stage)} --store dir:{folder}/store --pipeline {yaml} --redis {url} "
@@ -119,7 +123,8 @@ class Clocks:
 
 
 class FullDisk:
-    """The run's folder is on a file system that is filled, stays full for a while, and has room again."""
+    """The run's folder is on a file system that is filled, stays full for a while, and then has
+    room again."""
 
     PROMISE = "P13"
     TEXT = "a full disk is a pause: the run goes on by itself when there is room"
@@ -158,7 +163,7 @@ class FullDisk:
 
     @staticmethod
     def _full_for_a_while(run, mount, rng):
-        """(seconds it was full, [seconds from room to the next file stored])."""
+        """Returns (seconds it was full, [seconds from room to the next stored file])."""
         processes.wait(run.child, rng.uniform(0.05, 0.6))
         ballast = os.path.join(mount, "ballast")
         fill(ballast, mount, leave=rng.choice([0, 4096, 100_000]))
@@ -193,7 +198,7 @@ def small_file_system(folder):
 
 
 def fill(path, mount, leave):
-    """Appends to a file until no more than `leave` bytes are free."""
+    """Appends to a file until at most `leave` bytes are free."""
     with open(path, "ab") as file:
         while True:
             stat = os.statvfs(mount)
@@ -210,12 +215,12 @@ def fill(path, mount, leave):
 
 
 class Memory:
-    """Address space limited, from far too little to enough: 71 is accepted only below ENOUGH_MB."""
+    """Limits addresses, from far too few to enough: 71 is accepted only below ENOUGH_MB."""
 
     PROMISE = "P14"
     TEXT = "too little memory: status 71 (or 75) with a word, or the right result; the next run is right"
     UNIT = "limits"
-    # Below 256 MB OpenBLAS's own start tries for ever to get its buffer, before main() is reached.
+    # Below 256 MB the start of OpenBLAS tries for ever to get its buffer, before main() is reached.
     SIZES_MB = [256, 272, 288, 304, 320, 336, 352, 368, 384, 400, 416, 448, 480, 512, 576, 640, 704, 768, 896, 1024, 2048, 16384]
     ENOUGH_MB = 768
 
@@ -258,7 +263,7 @@ class Memory:
 
 
 class Slow:
-    """One of two workers of a stage runs a tenth of the time."""
+    """One of two workers of a stage runs for a tenth of the time."""
 
     PROMISE = "P16"
     TEXT = "a ten times slower worker holds up a run by little, and changes nothing"
@@ -294,7 +299,7 @@ class Slow:
 
     @staticmethod
     def _brake(run, stage, done):
-        """Stops one worker of the stage for 90 of every 100 ms."""
+        """Suspends one worker of the stage for 90 of every 100 ms."""
         while not done.is_set() and run.running():
             pids = sorted(pid for pid, name in run.programs().items() if name == stage)
             if not pids or not processes.send(pids[0], signal.SIGSTOP):

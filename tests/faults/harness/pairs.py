@@ -1,4 +1,5 @@
-"""Two records of a dataset with versions are damaged or lost at once: nothing else is used in silence, and the same files mend it."""
+"""Two records of a dataset with versions are damaged or lost at once: nothing else is used
+silently, and the same files repair it."""
 
 import itertools
 import json
@@ -17,7 +18,8 @@ _worlds = {}
 
 
 class World:
-    """A run, two updates of its dataset, and a run on the second version: made once, copied for each trial."""
+    """A run, two updates of its dataset, and a run on the second version; made once, and copied
+    for each trial."""
 
     def __init__(self, bench):
         self.room = bench.room("pairs-world")
@@ -33,7 +35,7 @@ class World:
         self.pieces = [file.path for file in stored.of_folder(os.path.join(self.folder, "store")) if self._is_of_versions(file.path)]
 
     def _is_of_versions(self, path):
-        """The records of both versions, and the switches that name them."""
+        """Returns whether it is a record of one of the versions, or a ref that names one."""
         digits = [version.rsplit("-", 1)[1] for version in self.versions]
         return (any(path.startswith(f"dataset/{version}/") for version in self.versions) or
                 bool(re.match(r"switch/current/(next|version|dataset)/", path)) or any(path == f"switch/current/id/{one}" for one in digits))
@@ -47,7 +49,7 @@ def world_of(bench):
 
 
 def graphmill(bench, name, folder, *words):
-    """(status, answer, what it said)"""
+    """Returns (status, answer, stderr)."""
     return pipeline.call([bench.program("graphmill"), name, bench.yaml(pipeline.TINY), "--directory", folder, "--quiet", "--json", *words])
 
 
@@ -69,7 +71,7 @@ def damage(store, path, way, rng):
 
 
 def must_be_right(world, answer, what):
-    """A run that ends well has used the newest version."""
+    """Requires that a successful run has used the newest version."""
     if answer[0] == 0 and result_of(answer) != world.result:
         raise pipeline.Violation(f"{what}: status 0 and {result_of(answer)}, expected {world.result}")
     if answer[0] not in (0, BAD_DATA):
@@ -91,7 +93,8 @@ def spoil(bench, room, rng, pair):
     healed = at_once
     for _ in range(3):  # damaged records of one kind may hide others
         pipeline.verify(bench, folder, "--remove")
-        for files in world.files:  # as the message says; those of a version that is whole are refused, or change nothing
+        # as the message says; files of an intact version are refused, or change nothing
+        for files in world.files:
             status, _, said = graphmill(bench, "update", folder, *files)
             if status not in (0, BAD_DATA):
                 raise pipeline.Violation(f"{what}: update: status {status}: {said[-400:]}")
@@ -109,7 +112,7 @@ def plan(bench, level):
     pieces = world_of(bench).pieces
     pairs = list(itertools.combinations(pieces, 2))
     if level == "quick":
-        # Of the pairs that name or make the newest version, and of all others some.
+        # All pairs that name or make the newest version, and some of the others.
         first = [pair for pair in pairs if all(re.search(r"switch/current/(next|version)|/delta|/schema", path) for path in pair)]
         step = max(1, len(first) // 14)
         pairs = first[bench.seed % step :: step] + pairs[bench.seed % 7 :: max(1, len(pairs) // 6)]

@@ -1,4 +1,4 @@
-"""Pipelines as the trials run them: settings, folders, the driver, and what must come out."""
+"""The pipelines of the trials: settings, folders, the driver, and the expected results."""
 
 import hashlib
 import json
@@ -61,8 +61,9 @@ INGEST = {
   add_reverse: true"""}
 MODEL = {"generated": "sage", "links": "sage", "subgraphs": "gcn", "ranges": "sage", "stale": "sage", "stale_up_to": "sage", "warm": "sage", "layers": "sage", "vertex_cut": "sage", "gradients": "sage", "times": "sage", "relations": "rgcn",
          "relation_links": "rgcn", "relation_layers": "rgcn", "embeddings": "rgcn"}
-EXAMPLES = {"links": 12, "relation_links": 6, "ranges": 0.5, "layers": 0.5, "relation_layers": 0.5}  # for each training node of the others: so many times as large are its batches
-SAMPLER = {  # where it is not that of all others
+# for each training node of the others; batches are larger by this factor
+EXAMPLES = {"links": 12, "relation_links": 6, "ranges": 0.5, "layers": 0.5, "relation_layers": 0.5}
+SAMPLER = {  # if it differs from that of the others
     "subgraphs": """  sampler: graphsaint_walk
   walk_length: 2
   sample_coverage: 5
@@ -78,7 +79,7 @@ LEARNT = {"embeddings": """  embedding: 8
     "relation_layers": "  pipeline: layers\n",
     "warm": "  initial: {folder}/cold\n"}
 METHOD = {"vertex_cut": "two_phase_hdrf", "relation_layers": "hdrf"}  # of partition
-SLOTS = {"ranges": 5, "layers": 5, "relation_layers": 5}  # where a round has not two
+SLOTS = {"ranges": 5, "layers": 5, "relation_layers": 5}  # if a round does not have two
 AGGREGATE = {"ranges": """aggregate:
   ranges: 3
   fan_in: 2
@@ -91,8 +92,8 @@ AGGREGATE = {"ranges": """aggregate:
   staleness: up_to 2
   compensation: gradient
 """}
-CHOOSES = ("stale_up_to",)  # what a run ends with depends on what happened: its records say what that was
-REPLAYS = 3  # rounds of such a run that are made again from them
+CHOOSES = ("stale_up_to",)  # the result depends on what happened, which the records show
+REPLAYS = 3  # rounds of such a run that are replayed
 YAML = """name: faults
 epochs: {epochs}
 ingest:
@@ -114,18 +115,18 @@ train-step:
 
 
 class Violation(Exception):
-    """A promise that was broken."""
+    """A promise was broken."""
 
 
 class Setting:
-    """A pipeline file and the sizes in it."""
+    """A pipeline file and its sizes."""
 
     def __init__(self, name, nodes=300, epochs=2, parts=2, batch=40, hidden=8, keep=2):
         self.name, self.nodes = name, nodes
         self.sizes = {"epochs": epochs, "parts": parts, "batch": batch, "hidden": hidden, "keep": keep}
 
     def text(self, graph, folder):
-        """The file for a graph of INGEST; `folder` is where its files are, if it has any."""
+        """Returns the file for a graph of INGEST; `folder` is that of its files, if it has any."""
         ingest = INGEST[graph].format(nodes=self.nodes, folder=folder)
         sizes = dict(self.sizes, batch=int(self.sizes["batch"] * EXAMPLES.get(graph, 1)))
         return YAML.format(ingest=ingest, model=MODEL[graph], sampler=SAMPLER.get(graph, ""), learnt=LEARNT.get(graph, "").format(folder=folder),
@@ -140,7 +141,8 @@ LONG = Setting("long", nodes=600, epochs=200, parts=3, batch=40)
 
 
 class Bench:
-    """Where the programs are, a scratch folder, and the undisturbed run of each setting, made once."""
+    """The folder of the programs, a scratch folder, and the undisturbed run of each setting,
+    made once."""
 
     def __init__(self, bin_folder, shim, keep_folder, seed, graph="generated", place="inside"):
         self.bin = bin_folder
@@ -155,7 +157,7 @@ class Bench:
         self.counting = threading.Lock()
         self.counted = None
         self.place = places.place_of(place, self.scratch)
-        self.sessions = set()  # of drivers that were started; most have ended
+        self.sessions = set()  # of started drivers; most have ended
 
     def close(self):
         for session in list(self.sessions):
@@ -165,7 +167,8 @@ class Bench:
 
     @property
     def is_variant(self):
-        """Whether most of what runs is what runs on the generated graph, too; quick tries half as much of it then."""
+        """Returns whether the setting mostly runs the same code as the generated graph; quick
+        then tries half as much of it."""
         return self.graph != "generated"
 
     def program(self, name):
@@ -190,7 +193,7 @@ class Bench:
         return folder
 
     def _run_cold(self, setting, folder):
-        """The run whose weights others begin with."""
+        """Returns the run whose weights other runs begin with."""
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, "cold.yaml")
         with open(path, "w", encoding="utf-8") as file:
@@ -199,7 +202,7 @@ class Bench:
                        check=True, stdout=subprocess.DEVNULL)
 
     def reference(self, setting):
-        """The undisturbed run of a setting: its folder is not to be written to."""
+        """Returns the undisturbed run of a setting; its folder must not be changed."""
         with self._lock:
             if setting.name not in self._references:
                 self._references[setting.name] = Reference(self, setting)
@@ -211,7 +214,7 @@ class Bench:
         return path
 
     def leave(self, room, broken):
-        """Removes the folder of a trial, or keeps the first few that show a violation."""
+        """Removes the folder of a trial, or keeps it for the first few violations."""
         with self._lock:
             self._kept += broken
             kept = broken and self._kept <= 20
@@ -225,7 +228,7 @@ class Bench:
 
 
 def scratch_base():
-    """Memory where there is some: trials flush thousands of files."""
+    """Returns a folder in memory if there is one, because trials flush thousands of files."""
     if os.environ.get("TMPDIR"):
         return os.environ["TMPDIR"]
     shared = "/dev/shm"
@@ -245,7 +248,7 @@ def make_writable(folder):
 
 
 class Reference:
-    """Prepared: a folder whose store has dataset and partition only. Whole: the finished run."""
+    """Prepared: a folder whose store has only dataset and partition. Whole: the finished run."""
 
     def __init__(self, bench, setting):
         self.setting = setting
@@ -269,8 +272,9 @@ class Reference:
                 os.unlink(os.path.join(self.prepared, name))
 
     def must_equal(self, run, damage=None):
-        """damage: "unseen", what was not read may be damaged, so that of a run that chooses one as it was is not made again; "healed":
-        choices of rounds that are not kept may be lost."""
+        """Requires equal results. damage: "unseen": records that were not read may be damaged,
+        so those of a run that keeps its choices are not made again; "healed": choices of rounds
+        that are not kept may be lost."""
         found = run.result()
         if run.bench.graph in CHOOSES:
             if damage != "unseen" or found != self.result:
@@ -282,8 +286,9 @@ class Reference:
 
 
 def must_replay(run, found, may_lack_choices=False):
-    """What happened in this run is its own: units made again from its records, the first and the last ones that are kept among them,
-    must give what is there, a choice must be there for each round, and the same command must change nothing."""
+    """The course of this run is its own. So units are made again from its records, including the
+    first and the last kept ones, and must be equal; each round must have a choice, and the same
+    command must change nothing."""
     rounds = sorted(int(name) for store in run.bench.place.stores(run.folder) for path in list_folder(os.path.join(store, "run"))
                     for name in list_folder(os.path.join(store, "run", path, "round"))
                     if os.path.exists(os.path.join(store, "run", path, "round", name, "base.record")))
@@ -297,7 +302,7 @@ def must_replay(run, found, may_lack_choices=False):
         for unit in (["train-step", "--slot", "0"], ["aggregate"]):
             done = subprocess.run([run.bench.program("graphmill"), "replay", run.folder, unit[0], "--round", str(number), *unit[1:]],
                                   capture_output=True, text=True, errors="replace", timeout=120, check=False)
-            # of a run that was set back, gradients may be left of rounds whose mini-batches are not
+            # A run that was set back may have gradients of rounds whose mini-batches are gone.
             is_pruned = number != kept[-1] and "was pruned or never made" in done.stderr
             if not done.stdout.startswith("MATCH") and not is_pruned:
                 raise Violation(f"WRONG RESULT: round {number} of {unit[0]} does not replay: {done.stdout} {done.stderr[-300:]}")
@@ -322,7 +327,7 @@ def tail(path, lines=2):
 
 
 class Run:
-    """`graphmill run` in a folder, watched."""
+    """`graphmill run` in a folder, under supervision."""
 
     def __init__(self, bench, setting, folder, workers=1, lease=500, arguments=(), environment=None, limits=None):
         self.bench, self.setting, self.folder = bench, setting, folder
@@ -348,7 +353,7 @@ class Run:
         return self
 
     def again(self, **changed):
-        """The same command, undisturbed unless said otherwise."""
+        """Runs the same command, undisturbed unless said otherwise."""
         settings = {"workers": self.workers, "lease": self.lease, "arguments": self.arguments, **changed}
         return Run(self.bench, self.setting, self.folder, **settings).start()
 
@@ -356,11 +361,12 @@ class Run:
         return self.child.poll() is None
 
     def progress(self):
-        """Changes whenever something is stored."""
+        """Returns a value that changes whenever something is stored."""
         return self.bench.place.progress(self.folder)
 
     def wait(self, look=None):
-        """The exit status; a run that stores nothing for HANG_SECONDS is a violation. look() is called meanwhile."""
+        """Returns the exit status. A run that stores nothing for HANG_SECONDS is a violation. It
+        calls look() meanwhile."""
         seen, since = -1, time.monotonic()
         while processes.wait(self.child, 2) is None:
             if look:
@@ -376,7 +382,7 @@ class Run:
         return self.child.returncode
 
     def end(self):
-        """With all that it started."""
+        """Ends the run with all its programs."""
         if self.child:
             processes.end_session(self.child.pid)
             self.child.wait()
@@ -393,7 +399,7 @@ class Run:
             raise Violation(f"status {status}: {self.said()}")
 
     def result(self):
-        """The hash of the weights, and of each file that a user takes away."""
+        """Returns the hash of the weights, and of each file of the outputs."""
         with open(self.answer_path, encoding="utf-8") as file:
             text = file.read()
         try:
@@ -403,7 +409,8 @@ class Run:
         return {**found, **output_hashes(self.folder)}
 
     def wait_for_weights(self, version):
-        """Until they are stored, or the run has ended; like wait(), not for ever."""
+        """Waits until they are stored, or the run has ended; like wait(), it does not wait for
+        ever."""
         seen, since = -1, time.monotonic()
         while self.running() and seen < version:
             now = self.newest_weights()
@@ -415,16 +422,16 @@ class Run:
             time.sleep(0.003)
 
     def has_gradients(self, number):
-        """Of this round, all that a replay of it reads."""
+        """Returns whether all records that a replay of this round reads exist."""
         return any(os.path.exists(os.path.join(store, "run", run, "round", f"{number:010d}", "slot", "00000", "gradient.record"))
                    for store in self.bench.place.stores(self.folder) for run in list_folder(os.path.join(store, "run")))
 
     def programs(self):
-        """{pid: name} of what the driver has started."""
+        """Returns {pid: name} of the programs that the driver has started."""
         return processes.children(self.child.pid)
 
     def redis_path(self):
-        """The socket of the private Redis, or None while there is none."""
+        """Returns the socket of the private Redis, or None if there is none."""
         try:
             with open(os.path.join(self.folder, "redis", "url"), encoding="utf-8") as file:
                 return file.read().removeprefix("unix:")
@@ -432,12 +439,12 @@ class Run:
             return None
 
     def newest_weights(self):
-        """The version of the newest weights, -1 before there are any."""
+        """Returns the version of the newest weights, -1 before there are any."""
         return self.bench.place.newest_weights(self.folder)
 
 
 def output_hashes(folder):
-    """{file: sha256} of outputs/ and of metrics.jsonl."""
+    """Returns {file: sha256} of outputs/ and of metrics.jsonl."""
     found = {}
     outputs = os.path.join(folder, "outputs")
     for name in sorted(list_folder(outputs)):
@@ -455,13 +462,13 @@ def file_hash(path):
 
 
 def call(words, timeout=300):
-    """(status, answer, what it said) of a command."""
+    """Returns (status, answer, stderr) of a command."""
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 def verify(bench, folder, *arguments):
-    """(status, what it said) of `graphmill verify`."""
+    """Returns (status, output) of `graphmill verify`."""
     status, answer, said = call([bench.program("graphmill"), "verify", folder, *arguments], timeout=120)
     return status, answer + said
 
@@ -474,7 +481,8 @@ def verify_must_be_fine(bench, folder):
 
 
 def run_until_done(run, reference, tries=6):
-    """After a disturbance: the same command, again when it says "try again", ends well with the right result."""
+    """After a disturbance the same command, repeated as long as it says "try again", ends well
+    with the right result."""
     status = run.wait()
     while status == TRY_AGAIN and tries > 0:
         tries -= 1
@@ -488,7 +496,7 @@ def run_until_done(run, reference, tries=6):
 
 
 def kill_driver(run):
-    """SIGKILL for the driver; what it started ends by itself."""
+    """Kills the driver with SIGKILL; the programs that it started end by themselves."""
     processes.send(run.child.pid, signal.SIGKILL)
     run.child.wait()
     until = time.monotonic() + 10

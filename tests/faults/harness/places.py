@@ -1,4 +1,5 @@
-"""Where the store of a run lies: in its folder, in two folders as a tiered store, in a bucket of a real SeaweedFS, or in a real Redis Cluster."""
+"""The places of a run's store: in its folder, in two folders as a tiered store, in a bucket of a
+real SeaweedFS, or in a real Redis Cluster."""
 
 import os
 import random
@@ -21,27 +22,28 @@ class Inside:
 
     can_be_copied = True
     is_one_folder = True
-    may_lack_records = False  # of rounds, in the end: what was lost behind the last snapshot nobody makes again
+    # of rounds, at the end: nobody makes losses after the last snapshot again
+    may_lack_records = False
 
     def uri(self, _folder):
         return None
 
     def stores(self, folder):
-        """Folders in which something appears whenever something is stored."""
+        """Returns folders in which something appears whenever something is stored."""
         return [os.path.join(folder, "store")]
 
     def files(self, folder):
-        """All that is stored and meant to last, see stored.py."""
+        """Returns all stored data that must last, see stored.py."""
         return [file for store in self.stores(folder) for file in stored.of_folder(store)]
 
     def newest_weights(self, folder):
-        """The version of the newest weights, -1 before there are any."""
+        """Returns the version of the newest weights, -1 before there are any."""
         weights = [os.path.join(store, "run", run, "weights") for store in self.stores(folder)
                    for run in list_folder(os.path.join(store, "run"))]
         return max((stored.newest_number(list_folder(path)) for path in weights), default=-1)
 
     def progress(self, folder):
-        """Changes whenever something is stored."""
+        """Returns a value that changes whenever something is stored."""
         found = 0
         for store in self.stores(folder):
             for path, folders, files in os.walk(store):
@@ -49,10 +51,11 @@ class Inside:
         return found
 
     def take_over(self, _folder, with_rounds=False):
-        """`folder` is a copy of another run's, of which the rounds may have come along."""
+        """Prepares `folder`, a copy of another run's folder, which may have copies of its
+        rounds."""
 
     def lose(self, _folder, _rng):
-        """Loses what may be lost while programs work; what that was, or None."""
+        """Loses what may be lost while programs work; returns what that was, or None."""
         return None
 
     def close(self):
@@ -60,7 +63,7 @@ class Inside:
 
 
 class Tiers(Inside):
-    """Rounds in fast/, the rest in store/, where the trials look for what lasts."""
+    """Rounds in fast/, the rest in store/, where the trials look for lasting data."""
 
     is_one_folder = False
     may_lack_records = True
@@ -114,7 +117,7 @@ class Bucket(Inside):
         with open(config, "w", encoding="utf-8") as file:
             file.write('{"identities": [{"name": "test", "credentials": [{"accessKey": "testkey", "secretKey": "test/secret+key"}], '
                        '"actions": ["Admin", "Read", "Write", "List"]}]}')
-        for _ in range(5):  # another program may have a port: then others are tried
+        for _ in range(5):  # another program may have a port; then others are tried
             port = random.randrange(12000, 20000)
             with open(os.path.join(self.folder, "log"), "ab") as log:
                 self.child = subprocess.Popen(
@@ -177,7 +180,8 @@ class Cluster(Inside):
             raise Skipped("there is no redis-cli here")
         self.folder = os.path.join(scratch, "cluster")
         self.children, self.ports = [], []
-        for _ in range(8):  # another program may have a port, or that of the bus 10000 above: then others are tried
+        # another program may have a port, or that of the bus 10000 above; then others are tried
+        for _ in range(8):
             first = random.randrange(12000, 20000)
             if self._start([first, first + 1, first + 2]):
                 break
@@ -230,12 +234,12 @@ class Cluster(Inside):
         return stored.newest_number(key.decode().rsplit("/", 1)[1] for key in keys)
 
     def progress(self, _folder):
-        """Writes of all masters so far."""
+        """Returns the number of writes of all masters so far."""
         return sum(int(line.split(b":")[1]) for port in self.ports for line in (self._says(port, "INFO", "persistence") or b"").splitlines()
                    if line.startswith(b"rdb_changes_since_last_save:"))
 
     def lose(self, _folder, rng):
-        """A master stands still: for a moment, or so long that the others give it up."""
+        """Suspends a master: for a moment, or so long that the others declare it failed."""
         child, seconds = rng.choice(self.children), rng.choice([0.3, 1.0, 2.5])
         child.send_signal(signal.SIGSTOP)
         waker = threading.Timer(seconds, lambda: child.send_signal(signal.SIGCONT))
@@ -253,7 +257,7 @@ class Cluster(Inside):
 
 
 def room_of(folder):
-    """A name for the store of that run, which no other has."""
+    """Returns a unique name for the store of that run."""
     return os.path.basename(os.path.dirname(folder)) + "-" + os.path.basename(folder)
 
 

@@ -11,12 +11,13 @@ ERRORS = {"write": ["ENOSPC", "EIO", "short"], "flush": ["EIO", "ENOSPC"], "rena
           "link": ["EIO", "ENOSPC"], "make": ["ENOSPC", "EIO"], "create": ["EMFILE", "ENOSPC", "EIO"],
           "open": ["EMFILE", "EIO", "ENOMEM"], "read": ["EIO"], "remove": ["EIO"], "resize": ["ENOSPC", "EIO"],
           "map": ["ENOMEM"], "talk": ["ECONNRESET", "EIO", "EINTR"]}
-# What a run may end with when a call fails: see the table in pipelines/guide/mend.md.
+# The statuses with which a run may end when a call fails: see the table in pipelines/guide/mend.md.
 ALLOWED = {0, 71, 74, 75}
 
 
 def counts(bench):
-    """{program: {call: n}} of an undisturbed run, with some room: runs differ by a few calls."""
+    """Returns {program: {call: n}} of an undisturbed run, with some margin, because runs differ
+    by a few calls."""
     path = os.path.join(bench.scratch, "counting")
     with bench.counting:
         if not bench.counted:
@@ -30,16 +31,17 @@ def counts(bench):
 
 
 def disturbed(bench, room, rules, workers=1):
-    """A run of the tiny pipeline under rules, ended: (run, its status, how many rules fired)."""
+    """Runs the tiny pipeline under rules to its end: (run, its status, number of rules that
+    fired)."""
     folder = os.path.join(room, "run")
     board = shim.Board(os.path.join(room, "board"))
-    # What a rule needs of the run before the program is there is copied, not made.
+    # Data that the run needs before the program starts are copied, not made.
     if not any(rule.startswith(("graphmill:", "graphmill-ingest", "graphmill-partition")) for rule in rules):
         pipeline.copy(bench.reference(pipeline.TINY).prepared, folder)
     run = pipeline.Run(bench, pipeline.TINY, folder, workers=workers,
                        environment=shim.environment(bench.shim, board, rules)).start()
     try:
-        # A full disk has room again some time; a run may wait for that.
+        # A full disk has room again after some time, so a run may wait for that.
         status = run.wait(lambda: board.lift() if board.fired() else None)
     finally:
         run.end()
@@ -52,7 +54,8 @@ def disturbed(bench, room, rules, workers=1):
 
 
 class KillPoints:
-    """SIGKILL before and after the k-th call that changes the disk, and again at a call of the recovery."""
+    """SIGKILL before and after the k-th call that changes the disk, and again at a call of the
+    recovery."""
 
     PROMISE = "P2"
     TEXT = "SIGKILL at every k-th write, flush, rename, link, create, mkdir, unlink of every program, and again in recovery"
@@ -78,8 +81,8 @@ class KillPoints:
 
     @staticmethod
     def _kill(bench, room, rng, program, k):
-        """Odd points die before the call and even ones after it, which is before what the program does next; two of
-        three die again at a point of what follows."""
+        """Odd points die before the call and even ones after it, that is, before the next action
+        of the program; two of three die again at a point of the recovery."""
         rules = [f"{program}:change:{k}:{KILL_ACTIONS[k % 2]}"]
         if rng.random() < 2 / 3:
             rules.append(f"{program}:change:{rng.randint(1, k + 20)}:{rng.choice(KILL_ACTIONS)}")
@@ -103,7 +106,7 @@ class KillPoints:
             status = run.wait()
             if status != -signal.SIGKILL:
                 break
-            pipeline.kill_driver(run)  # waits for what it left
+            pipeline.kill_driver(run)  # waits for the end of its programs
         fired = board.fired()
         if status != 0:
             raise pipeline.Violation(f"{rules}: status {status}: {run.said()}")
@@ -135,7 +138,7 @@ class FailingCalls:
                 for error in errors:
                     for lasting in ("once", "process"):
                         if lasting == "process" and (error in ("short", "EINTR") or call == "talk"):
-                            continue  # a worker that can never talk to Redis waits, and says so
+                            continue  # a worker that can never reach Redis waits, and says so
                         cases += [(program, call, k, error, lasting) for k in range(1, calls[call] + 1)]
         rng = random_of(bench.seed, "calls", level)
         kept = FailingCalls._sample(rng, cases, {"quick": 1, "full": 6}[level])
@@ -143,7 +146,8 @@ class FailingCalls:
 
     @staticmethod
     def _sample(rng, cases, each):
-        """As many of each program, call and error, whatever the number of its calls; the first and last k among them."""
+        """Samples equally many for each program, call and error, whatever the number of its
+        calls; the first and last k are among them."""
         groups = {}
         for case in cases:
             program, call, _, error, lasting = case

@@ -1,4 +1,4 @@
-"""The processes of one trial, by /proc."""
+"""Finds the processes of one trial, by /proc."""
 
 import os
 import select
@@ -7,7 +7,7 @@ import time
 
 
 def _stat(pid):
-    """(command, state, parent, session) of a process, or None when it is gone."""
+    """Returns (command, state, parent, session) of a process, or None if it is gone."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -19,7 +19,8 @@ def _stat(pid):
 
 
 def children(pid):
-    """All that descend from a process: {pid: name}; a program of ours is named in full."""
+    """Returns all descendants of a process, {pid: name}; graphmill's programs have their full
+    name."""
     found = {}
     waiting = [pid]
     while waiting:
@@ -38,7 +39,8 @@ def children(pid):
 
 
 def program(pid):
-    """The program that a process runs: graphmill, graphmill-sample, redis-server; "" when it is gone or another."""
+    """Returns the program of a process: graphmill, graphmill-sample, redis-server; "" if it is
+    gone or another one."""
     try:
         path = os.readlink(f"/proc/{pid}/exe")
     except OSError:
@@ -48,7 +50,7 @@ def program(pid):
 
 
 def of_session(session):
-    """The live processes of a session."""
+    """Returns the live processes of a session."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -59,7 +61,7 @@ def of_session(session):
 
 
 def send(pid, number):
-    """Whether the signal was sent."""
+    """Returns whether the signal was sent."""
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
@@ -68,7 +70,7 @@ def send(pid, number):
 
 
 def end_session(session):
-    """Kills what is left of a session that this harness started."""
+    """Kills the rest of a session that this harness started."""
     for _ in range(50):
         pids = of_session(session)
         if not pids:
@@ -79,7 +81,7 @@ def end_session(session):
 
 
 def wait(child, seconds):
-    """Waits for a subprocess without polling: its status, or None when the time is over."""
+    """Waits for a subprocess without polling: returns its status, or None after the timeout."""
     if child.returncode is not None:
         return child.returncode
     try:

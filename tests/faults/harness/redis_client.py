@@ -1,10 +1,10 @@
-"""As much of a Redis client as breaking a queue takes."""
+"""The part of a Redis client that is needed to break a queue."""
 
 import socket
 
 
 class RedisError(Exception):
-    """An error that Redis answered."""
+    """An error in an answer of Redis."""
 
 
 class Redis:

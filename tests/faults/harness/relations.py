@@ -1,15 +1,17 @@
-"""A small graph with relations, as a folder that ingest reads: papers in three classes, their authors, a venue for each class."""
+"""A small graph with relations, in a folder for ingest: papers in three classes, their authors,
+a venue for each class."""
 
 import json
 import os
 
 from . import graph_files
 
-DIM = 8  # of the papers' features
+DIM = 8  # features of a paper
 
 
 def write(folder, nodes, has_rows):
-    """Two authors for three papers, `nodes` in all; `has_rows`: papers have features. A folder that is there is left as it is."""
+    """Writes two authors for three papers, `nodes` in all; `has_rows`: papers have features. An
+    existing folder is left unchanged."""
     papers = 3 * (nodes - 3) // 5
     authors = nodes - 3 - papers
     if os.path.exists(folder):

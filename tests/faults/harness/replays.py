@@ -1,4 +1,5 @@
-"""Units of a finished run computed again from what is stored, wherever that lies; and from inputs that were damaged since."""
+"""Computes units of a finished run again from stored records, in every place; and from inputs
+that were damaged since."""
 
 import os
 
@@ -17,13 +18,13 @@ def plan(bench, level):
 
 
 def replay(bench, folder, words):
-    """(status, what it said)."""
+    """Returns (status, output)."""
     status, answer, said = pipeline.call([bench.program("graphmill"), "replay", folder, *words], timeout=120)
     return status, (answer + said).strip()
 
 
 def unit_words(rng, rounds):
-    """Arguments of `replay` for units of all stages."""
+    """Returns arguments of `replay` for units of all stages."""
     words = [["ingest"], ["partition"], ["aggregate", "--initial"], ["sample", "--evaluation"], ["infer"], ["infer", "--layer", "1"]]
     for stage in ("sample", "train-step", "aggregate"):
         for number in rng.sample(range(rounds), min(UNITS_A_STAGE, rounds)):

@@ -1,4 +1,5 @@
-"""Two folders that work on one store at the same time: two updates at once, and `gc` beside a run."""
+"""Two folders that work on one store at the same time: two updates at once, and `gc` during a
+run."""
 
 import json
 import os
@@ -14,7 +15,7 @@ OLD = "2 days ago"
 
 
 def command(bench, name, folder, uri, *words):
-    """A program of ours for a folder whose store is elsewhere."""
+    """Starts a program for a folder whose store is elsewhere."""
     return [bench.program("graphmill"), name, *words, "--directory", folder, "--store", uri, "--quiet", "--json"]
 
 
@@ -24,19 +25,19 @@ def start(words, environment=None):
 
 
 def finish(child):
-    """(status, answer, what it said)"""
+    """Returns (status, answer, stderr)."""
     out, said = child.communicate(timeout=300)
     return child.returncode, out, said
 
 
 def shared_store(bench, room):
-    """The folder `a` of a finished run, whose store is that of `b`, too."""
+    """Makes the folder `a` of a finished run, whose store is also that of `b`."""
     pipeline.copy(bench.reference(pipeline.TINY).whole, os.path.join(room, "a"))
     return "dir:" + os.path.join(room, "a", "store")
 
 
 def put_update(room, name, node):
-    """The files of an update that adds one node with one edge."""
+    """Writes the files of an update that adds one node with one edge."""
     folder = os.path.join(room, name)
     os.makedirs(folder, exist_ok=True)
     for file, text in {"add-nodes": f"{node},train,1\n", "features": f"{node},{ROWS}\n", "add-edges": f"{node},{node % 200}\n"}.items():
@@ -46,7 +47,7 @@ def put_update(room, name, node):
 
 
 def newest(bench, uri, name="graphmill-ingest"):
-    """What ingest says of the dataset as it is now."""
+    """Returns ingest's answer about the current dataset."""
     status, answer, said = pipeline.call([bench.program(name), "--store", uri, "--pipeline", bench.yaml(pipeline.TINY)])
     if status:
         raise pipeline.Violation(f"{name}: status {status}: {said[-400:]}")
@@ -54,7 +55,8 @@ def newest(bench, uri, name="graphmill-ingest"):
 
 
 def two_updates(bench, room, rng, pairs):
-    """In each pair both are applied, one behind the other, or one is refused by name; nothing that ended well is missing afterwards."""
+    """In each pair both updates are applied, one after another, or one is refused by name;
+    nothing that ended well is missing afterwards."""
     uri, yaml = shared_store(bench, room), bench.yaml(pipeline.TINY)
     applied, refused, versions = 0, 0, set()
     for pair in range(pairs):
@@ -80,12 +82,12 @@ def two_updates(bench, room, rng, pairs):
 
 
 def age(folder):
-    """All that is there was put two days ago."""
+    """Makes all stored data two days old."""
     subprocess.run(["find", folder, "-exec", "touch", "-h", "-d", OLD, "{}", "+"], check=True)
 
 
 def gc_beside_run(bench, room, rng):
-    """`gc` of one folder, again and again, while another one brings a graph in, cuts it and trains."""
+    """Runs `gc` in one folder repeatedly, while another one ingests, partitions and trains."""
     uri = shared_store(bench, room)
     age(os.path.join(room, "a", "store"))
     settings = ["--set", f"seed={rng.randrange(2, 100)}"]

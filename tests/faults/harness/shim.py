@@ -11,7 +11,7 @@ _SIZE = _HEAD.size + 8 * len(PROGRAMS) * len(CALLS)
 
 
 class Board:
-    """What the processes of a trial counted, which rules fired, and their clock."""
+    """The counts of the processes of a trial, the rules that fired, and their clock."""
 
     def __init__(self, path):
         self.path = path
@@ -27,20 +27,20 @@ class Board:
         return _HEAD.unpack_from(self._memory)[0]
 
     def lift(self):
-        """A lasting lack of space ends."""
+        """Ends a lasting lack of space."""
         struct.pack_into("<Q", self._memory, 16, 1)
 
     def set_clock(self, offset_s):
         struct.pack_into("<q", self._memory, 8, offset_s)
 
     def calls(self, program, call):
-        """How many such calls the busiest process of a program made."""
+        """Returns the number of such calls of the process with most calls of a program."""
         index = PROGRAMS.index(program) * len(CALLS) + CALLS.index(call)
         return struct.unpack_from("<Q", self._memory, _HEAD.size + 8 * index)[0]
 
 
 def environment(library, board, rules=(), clocks=()):
-    """What to add to the environment of a run that the shim stands before."""
+    """Returns the environment variables for a run with the shim."""
     added = {"LD_PRELOAD": library, "FAULT_BOARD": board.path}
     if rules:
         added["FAULTS"] = ",".join(rules)

@@ -1,4 +1,5 @@
-"""Runs without a fault: any number of workers, what durability costs, and what is left of the speed under kills."""
+"""Runs without a fault: any number of workers, the cost of durability, and the remaining speed
+under kills."""
 
 import os
 import signal
@@ -53,7 +54,7 @@ class Durability:
 
     @staticmethod
     def _pair(bench, number):
-        """Training and inference; ingest and partition are prepared."""
+        """Measures training and inference; ingest and partition are prepared."""
         reference = bench.reference(pipeline.WIDE)
         seconds = {}
         with tempfile.TemporaryDirectory(prefix="graphmill-faults-", dir=disk_folder()) as room:
@@ -81,7 +82,7 @@ class Durability:
 
 
 def disk_folder():
-    """A folder on a real disk."""
+    """Returns a folder on a real disk."""
     for folder in (os.environ.get("FAULTS_DISK"), "/var/tmp", "/tmp"):
         if folder and os.access(folder, os.W_OK):
             with open("/proc/mounts", encoding="utf-8") as file:
@@ -95,12 +96,13 @@ def disk_folder():
 
 
 class Goodput:
-    """A run of some minutes with a kill now and then, beside the same run in peace."""
+    """A run of some minutes with occasional kills, compared with the same run undisturbed."""
 
     PROMISE = "P12"
     TEXT = "speed that is left under kills"
     UNIT = "pairs of runs"
-    PACES = {"quick": [(20, 5)], "full": [(60, 10), (60, 10), (190, 60)]}  # seconds in peace, between kills
+    # undisturbed seconds, between kills
+    PACES = {"quick": [(20, 5)], "full": [(60, 10), (60, 10), (190, 60)]}
 
     @staticmethod
     def plan(bench, level):
@@ -109,7 +111,8 @@ class Goodput:
 
     @staticmethod
     def _pair(bench, room, rng, seconds, gap):
-        """Rounds within the same time, with and without; each run is cut off at the end."""
+        """Counts the rounds within the same time, with and without kills; each run is cut off at
+        the end."""
         setting = pipeline.Setting("endless", nodes=600, epochs=100000, parts=3, batch=40)
         rounds, killed = [], 0
         for disturbed in (False, True):

@@ -1,6 +1,8 @@
-"""What a store holds, piece by piece, as somebody finds it who goes past the store: files, objects of a bucket, values of a Redis Cluster.
+"""The contents of a store, piece by piece, read without the store's code: files, objects of a
+bucket, values of a Redis Cluster.
 
-Each has a `path`, which is what a store in a folder would call it, and read(), write(data), delete(), exists().
+Each has a `path`, which is its name in a store that is a folder, and read(), write(data), delete(),
+exists().
 """
 
 import json
@@ -37,7 +39,7 @@ class FolderFile:
 
 
 def of_folder(store):
-    """All that is meant to last."""
+    """Returns all data that must last."""
     found = []
     for path, _, files in os.walk(store):
         relative = os.path.relpath(path, store)
@@ -48,7 +50,8 @@ def of_folder(store):
 
 
 def folder_path(name):
-    """What KEY!record, KEY!files/7/0, KEY!chunk/1/2, KEY!artifact and !switch/NAME!text are called here; None for what is no data of a store."""
+    """Returns the path in a folder of KEY!record, KEY!files/7/0, KEY!chunk/1/2, KEY!artifact and
+    !switch/NAME!text; None for other keys."""
     if name.startswith("!switch/"):
         return name[1:].removesuffix("!text")
     key, mark, what = name.partition("!")
@@ -61,7 +64,8 @@ def folder_path(name):
 
 
 class Objects:
-    """A bucket, by the other door of a SeaweedFS: the files of its filer at `root`, http://host:port/buckets/NAME."""
+    """A bucket, through the file interface of SeaweedFS: the files of its filer at `root`,
+    http://host:port/buckets/NAME."""
 
     def __init__(self, root):
         self._host, self._top = root.split("/buckets/")[0], "/buckets/" + root.split("/buckets/")[1]
@@ -72,7 +76,7 @@ class Objects:
             return answer.read()
 
     def names(self, folder):
-        """Of a folder below the bucket: (name, whether it is a folder itself)."""
+        """Lists a folder below the bucket: (name, whether it is a folder itself)."""
         found, last = [], ""
         while True:
             page = urllib.request.Request(f"{self._host}{urllib.parse.quote(self._top + '/' + folder)}/?limit=1000&lastFileName={urllib.parse.quote(last)}",
@@ -125,7 +129,7 @@ class Object:
 
 
 class Masters:
-    """The masters of a Redis Cluster on loopback ports; whichever has the key answers."""
+    """The masters of a Redis Cluster on loopback ports; the one that has the key answers."""
 
     def __init__(self, ports):
         self._ports = ports
@@ -185,6 +189,7 @@ class Value:
 
 
 def newest_number(names):
-    """Of names like 0000000012.record or 0000000012!record; -1 without any."""
+    """Returns the number in the newest of names like 0000000012.record or 0000000012!record; -1
+    without any."""
     numbers = [int(match[1]) for match in (re.fullmatch(r"(\d+)[.!]record", name) for name in names) if match]
     return max(numbers, default=-1)

@@ -1,4 +1,4 @@
-"""A graph whose edges have times, for trials with a sampler that goes by them."""
+"""A graph whose edges have times, for trials with a temporal sampler."""
 
 import os
 import random
@@ -7,7 +7,8 @@ from . import graph_files
 
 
 def write(folder, nodes):
-    """`folder`/edges and labels: two communities, four edges to each node from earlier ones, at times that rise."""
+    """Writes `folder`/edges and labels: two communities, four edges to each node from earlier
+    ones, at rising times."""
     if os.path.exists(folder):
         return
     draw = random.Random(nodes)

@@ -1,4 +1,5 @@
-"""What an experiment is made of: trials that can be run in any order, alone, and again from their seed."""
+"""The parts of an experiment: trials that can be run in any order, alone, and again from their
+seed."""
 
 import random
 
@@ -8,7 +9,8 @@ class Skipped(Exception):
 
 
 class Trial:
-    """work(room, random) breaks one run in `room` and returns an Outcome; a Violation may fly out of it."""
+    """work(room, random) breaks one run in `room` and returns an Outcome; it may raise a
+    Violation."""
 
     def __init__(self, name, work):
         self.name = name
@@ -16,7 +18,8 @@ class Trial:
 
 
 class Outcome:
-    """What a trial adds to the figures. `count`: how many kills, points, losses ... it stands for."""
+    """The contribution of a trial to the figures. `count`: how many kills, points, losses ... it
+    represents."""
 
     def __init__(self, count=1, samples=None, notes=None):
         self.count = count
@@ -25,12 +28,13 @@ class Outcome:
 
 
 def counts(_samples, notes):
-    """The figure of an experiment whose notes are numbers of times."""
+    """Returns the figure of an experiment whose notes are counts."""
     return ", ".join(f"{name} {count}" for name, count in sorted(notes.items()))
 
 
 def random_of(seed, experiment, trial):
-    """The same numbers whichever trials run before or beside it."""
+    """Returns a random source that gives the same numbers whichever trials run before or at the
+    same time."""
     return random.Random(f"{seed}/{experiment}/{trial}")
 
 

@@ -1,4 +1,5 @@
-"""SIGKILL at the k-th call of `graphmill update` and `graphmill watch`, and the same command again."""
+"""SIGKILL at the k-th call of `graphmill update` and `graphmill watch`, and the same command
+again."""
 
 import hashlib
 import json
@@ -15,18 +16,18 @@ PLAIN = {  # an update of the tiny graph that changes something of each kind
     "add-edges": "300,1\n301,300\n5,9\n",
     "remove-nodes": "299\n298\n",
 }
-TYPED = {  # the same of authors, papers and venues, in each relation
+TYPED = {  # the same for authors, papers and venues, in each relation
     "add-nodes": "id,type,split,label\n300,paper,train,1\n301,author\n302,venue\n",
     "features": f"300,{ROWS}\n150,{ROWS}\n",
     "add-edges": "src,dst,etype\n301,300,writes\n300,200,cites\n300,302,in\n5,130,0\n",
     "remove-edges": "src,dst,etype\n119,124,cites\n119,297,paper:in:venue\n",
     "remove-nodes": "id,type\n296,paper\n3,author\n",
 }
-TYPED_LINKS = {  # the same, where nodes have neither splits nor features that are given
+TYPED_LINKS = {  # the same, for nodes without splits and given features
     **{file: text for file, text in TYPED.items() if file != "features"},
     "add-nodes": "id,type\n300,paper\n301,author\n302,venue\n",
 }
-NEW = {  # by graph, where it is another
+NEW = {  # by graph, if it differs
     "relations": TYPED,
     "embeddings": {file: text for file, text in TYPED.items() if file != "features"},
     "relation_links": TYPED_LINKS,
@@ -35,7 +36,8 @@ NEW = {  # by graph, where it is another
 
 
 def updates_of(graph):
-    """In the order in which they are applied: one that asks for training, one like it again, one that does not fit, one more."""
+    """Returns the updates in the order of their application: one that triggers training, another
+    like it, one that does not fit, one more."""
     typed = graph in NEW and graph != "links"
     edges = {"add-edges": "src,dst,etype\n5,131,writes\n" if typed else "5,9\n"}
     return {"01": NEW.get(graph, PLAIN), "02": edges, "03": {"add-edges": "src,dst,etype\n5,131,cites\n" if typed else "nobody,1\n"}, "04": edges}
@@ -43,18 +45,19 @@ def updates_of(graph):
 
 TRIGGER = ["--set", "ingest.retrain_touched=0.02", "--set", "ingest.retrain_valid_drop=0.5"]
 BAD_DATA = 65
-STATUS = {"update": 0, "watch": BAD_DATA}  # of a command that was not disturbed: watch says what it refused
+# of an undisturbed command: watch reports the refused update
+STATUS = {"update": 0, "watch": BAD_DATA}
 
 
 class Command(pipeline.Run):
-    """`graphmill update` or `graphmill watch --once`, in a room where a run has ended."""
+    """`graphmill update` or `graphmill watch --once`, in a room with a finished run."""
 
     def __init__(self, bench, name, room, environment=None):
         super().__init__(bench, pipeline.TINY, os.path.join(room, "run"), environment=environment)
         self.name, self.room, self.files = name, room, NEW.get(bench.graph, PLAIN)
 
     def prepare(self):
-        """The finished run, and the files."""
+        """Makes the finished run, and the files."""
         pipeline.copy(self.bench.reference(pipeline.TINY).whole, self.folder)
         for name, files in (updates_of(self.bench.graph) if self.name == "watch" else {"files": self.files}).items():
             os.makedirs(os.path.join(self.room, "in", name))
@@ -73,7 +76,7 @@ class Command(pipeline.Run):
         return words + ["--directory", self.folder, "--quiet", "--json"]
 
     def result(self):
-        """All of the datasets, what people find in the folder, and what became of each update."""
+        """Returns all datasets, what people find in the folder, and the result of each update."""
         found = {"dataset": tree_hash(os.path.join(self.folder, "store", "dataset")),
                  "versions": tree_hash(os.path.join(self.folder, "store", "switch", "current", "version")),
                  "run": tree_hash(os.path.join(self.folder, "store", "switch", "current", "run")), **pipeline.output_hashes(self.folder)}
@@ -91,7 +94,7 @@ class Command(pipeline.Run):
 
 
 def tree_hash(folder):
-    """Of names and contents of all files below; one file, too."""
+    """Returns a hash of names and contents of all files below; also for one file."""
     total = hashlib.sha256()
     files = [folder] if os.path.isfile(folder) else sorted(os.path.join(path, name) for path, _, names in os.walk(folder) for name in names)
     for path in files:
@@ -100,7 +103,7 @@ def tree_hash(folder):
 
 
 class Undisturbed:
-    """What a command gives in peace, and how many calls each program makes meanwhile."""
+    """The results of an undisturbed command, and the number of calls of each program."""
 
     def __init__(self, bench, name):
         room = bench.room(f"updates-{name}")
@@ -135,7 +138,8 @@ def trial(bench, peace, name, program, k):
 
 
 def kill(bench, peace, room, rng, name, program, k):
-    """Odd points die before the call and even ones after it; two of three die again at a point of what follows."""
+    """Odd points die before the call and even ones after it; two of three die again at a point
+    of the recovery."""
     rules = [f"{program}:change:{k}:{('kill', 'killed-after')[k % 2]}"]
     if rng.random() < 2 / 3:
         rules.append(f"{program}:change:{rng.randint(1, k + 20)}:{rng.choice(['kill', 'killed-after'])}")
@@ -146,10 +150,10 @@ def kill(bench, peace, room, rng, name, program, k):
         status = run.start().wait()
         if status != -signal.SIGKILL:
             break
-        pipeline.kill_driver(run)  # waits for what it left
+        pipeline.kill_driver(run)  # waits for the end of its programs
     fired = board.fired()
     board.close()
-    # A watch that had put the refused one away before it died finds nothing to complain of.
+    # If watch had moved the refused update before it died, it has nothing to report.
     if status != STATUS[name] and not (name == "watch" and status == 0 and program == "graphmill"):
         raise pipeline.Violation(f"{rules}: status {status}: {run.said()}")
     found = run.result()

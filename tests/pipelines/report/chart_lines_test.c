@@ -14,7 +14,7 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-/* The path data of the first line. */
+/* Returns the path data of the first line. */
 static const char *path_of(const char *text)
 {
     const char *at = strstr(text, " d='");
@@ -47,7 +47,8 @@ static void a_gap_lifts_the_pen(void **state)
     html_text_release(&html);
 }
 
-/* One peak among 100,000 points is on the picture, which has two points a column of pixels at most. */
+/* One peak among 100,000 points is visible in the picture, which has at most two points for each
+ * column of pixels. */
 static void a_peak_among_many_points_stays(void **state)
 {
     (void)state;

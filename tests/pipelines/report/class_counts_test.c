@@ -45,7 +45,7 @@ static void counts_the_test_split(void **state)
     const struct class_score zero = class_counts_score(&counts, 0);
     assert_true(zero.precision == 1.0 && zero.recall == 0.5);
     assert_true(fabs(zero.f1 - 2.0 / 3.0) < 1e-12);
-    /* A class that nobody has and nobody predicted has no score. */
+    /* A class without nodes and without predictions has no score. */
     const struct class_score one = class_counts_score(&counts, 1);
     assert_true(isnan(one.precision) && isnan(one.recall) && isnan(one.f1));
     class_counts_release(&counts);

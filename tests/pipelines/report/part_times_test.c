@@ -1,4 +1,4 @@
-/* Which part waited for which: from the lines of workers, planted. */
+/* Computes which part waited for which, from given lines of workers. */
 #include "pipelines/report/part_times.h"
 
 #include "tests/support/test.h"
@@ -64,7 +64,7 @@ static void a_layer_that_was_done_twice_counts_once(void **state)
 {
     (void)state;
     struct part_time time[PARTS];
-    add_layer(1, 0, 2, 40); /* a second worker did it, too, and was later */
+    add_layer(1, 0, 2, 40); /* a second worker computed it, too, and ended later */
     add_layer(1, 0, 0, 4);
     add_layer(1, 1, 0, 1);
     add_layer(1, 7, 0, 90); /* the partition has no such part */
@@ -95,7 +95,7 @@ static void shares_of_training_add_up(void **state)
     add(TRAINED("r-1", "sample", "[1,2,0.5]", "[10,20,5]"));
     add(TRAINED("r-1", "train-step", "[4,1,1]", "[40,10,10]"));
     add(TRAINED("r-1", "train-step", "[1,1,1]", "[4,4,4]"));
-    add(TRAINED("r-1", "step-layer", "[2,0,0]", "[9,0,0]")); /* the same rows once more */
+    add(TRAINED("r-1", "step-layer", "[2,0,0]", "[9,0,0]")); /* the same rows again */
     add(TRAINED("r-2", "train-step", "[50,50,50]", "[1,1,1]"));
     find(time);
     assert_true(is(time[0].sample, 1) && is(time[1].sample, 2) && is(time[2].sample, 0.5));

@@ -19,7 +19,7 @@ static void rounds_and_snapshots_are_two_tables(void **state)
     const struct metric_column *loss = metric_table_find(&metrics.rounds, "loss");
     assert_non_null(loss);
     assert_true(loss->value[0] == 2.5 && loss->value[1] == 2.0);
-    /* A column that begins late has gaps before. */
+    /* A column that begins late has NaN before. */
     const struct metric_column *late = metric_table_find(&metrics.rounds, "gradient_error");
     assert_true(isnan(late->value[0]) && late->value[1] == 0.125);
     assert_null(metric_table_find(&metrics.rounds, "accuracy"));

@@ -21,7 +21,8 @@ static const char text[] = SPAN("sample-0", "r-1", 4, 1) SPAN("sample-1", "r-1",
         "\"ended\":9,\"open\":0.25,\"idle\":0,\"peak_bytes\":70,\"user\":1,\"system\":0}\n"
         "{\"stage\":\"sample\",\"worker\":\"sam";
 
-/* Spans of another run and the line that a kill cut off do not count; those of ingest, which has no run, do. */
+/* Spans of another run and the line that a kill cut off do not count; those of ingest, which has no
+ * run, do. */
 static void sums_up_by_stage_in_the_order_of_the_flow(void **state)
 {
     (void)state;
