@@ -62,7 +62,8 @@ static bool takes_graphs(const struct sampler *sampler)
     return sampler->takes_graphs;
 }
 
-/* Held-out edges are inferred on all that messages travel over, layer by layer. */
+/* Checks that the sampler leaves out the edges that are learnt. One that goes by times also needs
+ * held-out edges that are later than all of training. */
 static enum error_code check_pair_sampler(const struct pipeline_settings *s, struct error *err)
 {
     const struct sampler *sampler = pipeline_sampler(s);
@@ -77,13 +78,6 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
             task_name((enum task_kind)s->ingest.task));
     if (!sampler_goes_by_time(sampler))
         return ERROR_NONE;
-    if (s->ingest.relations)
-        return error_set(err, ERROR_INVALID,
-                         "sample.sampler is %s, but ingest.relations is true, and held-out edges "
-                         "of several relations are inferred layer by layer, which shows them later "
-                         "edges: " ADVICE "expected sample.sampler " SAMPLER_DEFAULT_NAME
-                         ", or write `relations: false` below `ingest:`",
-                         sampler->name);
     if (pipeline_edge_split(s, &split, NULL) != ERROR_NONE || split.kind != EDGE_SPLIT_TIME)
         return error_set(err, ERROR_INVALID,
                          "sample.sampler is %s, but ingest.edge_split is '%s', so that held-out "

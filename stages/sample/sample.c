@@ -312,8 +312,8 @@ static enum error_code open_history(const struct stage_context *context, struct 
     enum error_code rc = ERROR_NONE;
     (void)pthread_mutex_lock(&state->mutex);
     if (!state->history.rows)
-        rc = event_history_join(context->store, &state->topology, &state->pairs.splits,
-                                &state->history, err);
+        rc = event_history_join(context->store, context->book, &state->topology,
+                                &state->pairs.splits, &state->history, err);
     (void)pthread_mutex_unlock(&state->mutex);
     return rc;
 }
@@ -334,10 +334,8 @@ static enum error_code sample_pairs(const struct stage_context *context,
     request->seed_count = drawn.seed_count;
     request->seed_node = drawn.seed_node;
     request->excluded = drawn.has_excluded ? &drawn.excluded : NULL;
-    request->times.seed_time = drawn.seed_time;
-    request->times.exclusion = drawn.in_time;
-    request->times.pair_count = drawn.pairs.positive_count;
-    request->times.pair_negatives = drawn.pairs.negatives_each;
+    drawn.times.only_earlier = request->times.only_earlier;
+    request->times = drawn.times;
     rc = draw_from(context, drawer, topology, err);
     if (rc == ERROR_NONE)
         rc = pipeline_sampler(context->settings)->draw(drawer->sampler, request, batch, err);

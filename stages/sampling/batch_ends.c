@@ -34,7 +34,7 @@ static enum error_code look_back(struct batch_builder *b, const struct neighbor_
             continue;
         rc = graph_row_neighbor(b->topology, &row, k, &node, err);
         if (rc != ERROR_NONE ||
-            time_limits_leave_out(&request->times, request->seed_node, seed, node, target, time))
+            time_limits_leave_out(&request->times, seed, relation, node, target, time))
             continue;
         out->edges++;
         out->loops += node == target;

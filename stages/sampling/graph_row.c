@@ -2,12 +2,6 @@
 
 #include <inttypes.h>
 
-enum error_code graph_row_of(const struct topology *topology, uint32_t node, struct graph_row *out,
-                             struct error *err)
-{
-    return graph_row_of_relation(topology, 0, node, out, err);
-}
-
 enum error_code graph_row_of_relation(const struct topology *topology, uint32_t relation,
                                       uint32_t node, struct graph_row *out, struct error *err)
 {

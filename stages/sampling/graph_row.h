@@ -22,10 +22,8 @@ struct graph_row {
     uint64_t start;  /* of them, in the part */
 };
 
-/* Fails: ERROR_CORRUPT for a node that is not there, and for a row that is out of range. */
-MUST_CHECK enum error_code graph_row_of(const struct topology *topology, uint32_t node,
-                                        struct graph_row *out, struct error *err);
-/* The same of its edges of one relation, which ends in the node's type. */
+/* Finds the row of a node in a relation, which ends in the node's type. Fails: ERROR_CORRUPT for a
+ * node that is not there, and for a row that is out of range. */
 MUST_CHECK enum error_code graph_row_of_relation(const struct topology *topology, uint32_t relation,
                                                  uint32_t node, struct graph_row *out,
                                                  struct error *err);

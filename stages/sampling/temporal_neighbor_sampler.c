@@ -51,12 +51,13 @@ static int by_position(const void *a, const void *b)
     return (x->position > y->position) - (x->position < y->position);
 }
 
-/* The edges of the row that are early enough. */
+/* Lists the edges of a row of the relation that are early enough. */
 static enum error_code find_candidates(struct batch_builder *b,
-                                       const struct neighbor_request *request,
-                                       const struct graph_row *row, uint32_t node, uint32_t seed,
+                                       const struct neighbor_request *request, uint32_t relation,
+                                       const struct graph_row *row, uint32_t seed,
                                        struct candidate **out, uint32_t *count, struct error *err)
 {
+    const uint32_t target = row->part->first_node + row->index;
     void *data = NULL;
     enum error_code rc = batch_builder_scratch(b, CANDIDATES, (size_t)row->length + 1,
                                                CANDIDATE_WORDS, 0, &data, err);
@@ -69,7 +70,7 @@ static enum error_code find_candidates(struct batch_builder *b,
             continue;
         rc = graph_row_neighbor(b->topology, row, k, &source, err);
         if (rc == ERROR_NONE &&
-            !time_limits_leave_out(&request->times, request->seed_node, seed, source, node, own))
+            !time_limits_leave_out(&request->times, seed, relation, source, target, own))
             (*out)[(*count)++] = (struct candidate){.time = own, .position = k};
     }
     return rc;
@@ -123,7 +124,7 @@ static enum error_code expand(struct batch_builder *b, const struct neighbor_req
     uint32_t count = 0;
     enum error_code rc = graph_row_of_relation(b->topology, relation, node, &row, err);
     if (rc == ERROR_NONE)
-        rc = find_candidates(b, request, &row, node, seed, &candidate, &count, err);
+        rc = find_candidates(b, request, relation, &row, seed, &candidate, &count, err);
     if (rc == ERROR_NONE && fanout != FANOUT_ALL && fanout < count) {
         const struct random_stream stream =
             subgraph_seed_stream(request, seed, relation, (uint32_t)hop);

@@ -1,5 +1,6 @@
 /* Neighbourhoods of the past over several relations: against a slow sampler that follows the rule
  * edge by edge, against chance, and against edges of the future that give everything away. */
+#include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 
@@ -212,6 +213,88 @@ static void a_node_has_the_time_of_an_edge_of_any_relation(void **state)
     close_fixture(f);
 }
 
+/* Makes the edge an example of the drawer, with a negative, and draws all that its seeds see. */
+static struct mini_batch draw_pair(struct fixture *f, struct pair_drawer *drawer,
+                                   const struct pair_ends *ends, uint32_t e,
+                                   enum excluded_edges_kind kind, struct time_limits *limits)
+{
+    struct drawn_pairs drawn;
+    const struct pair_request pair = {.seed = 5,
+                                      .negatives = 1,
+                                      .ends = ends,
+                                      .positive_count = 1,
+                                      .source = &edges.source[e],
+                                      .target = &edges.target[e],
+                                      .type = &edges.relation[e],
+                                      .time = {.word = &edges.time[e]},
+                                      .excludes = kind};
+    assert_ok(pair_drawer_draw(drawer, &pair, &drawn, &f->err), &f->err);
+    assert_int_equal(drawn.seed_count, 3);
+    struct neighbor_request request = request_of(all, e);
+    request.seed_node = drawn.seed_node;
+    request.seed_count = drawn.seed_count;
+    request.times = *limits = drawn.times;
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(limits->seed_time[i] == edges.time[e] && limits->edge[i] == 0);
+    return draw(f, &request);
+}
+
+/* Whether edge `k` may be seen by the ends of edge `e`. */
+static bool may_be_seen(uint32_t e, uint32_t k, enum excluded_edges_kind kind)
+{
+    enum { WRITES = 0, REV_WRITES = 3 };
+    const bool forth = edges.source[k] == edges.source[e] && edges.target[k] == edges.target[e];
+    const bool back = edges.source[k] == edges.target[e] && edges.target[k] == edges.source[e];
+    const bool is_reverse = edges.relation[e] == WRITES && edges.relation[k] == REV_WRITES;
+    if (edges.time[k] != edges.time[e] || kind == EXCLUDE_NONE)
+        return edges.time[k] <= edges.time[e];
+    if (edges.relation[k] == edges.relation[e])
+        return !(forth || (back && kind == EXCLUDE_REVERSES));
+    return !(is_reverse && back && kind == EXCLUDE_REVERSES);
+}
+
+/* The edge of a pair is in no row of its ends in its own relation, nor is its reverse in the
+ * reverse relation; edges of other relations and earlier ones are. */
+static void the_edge_of_a_pair_is_in_none_of_its_rows(void **state)
+{
+    static struct pair_ends ends;
+    struct pair_drawer *drawer = NULL;
+    uint32_t left_out[3] = {0};
+    typed_edges_fill(&edges);
+    for (uint32_t k = 0; k < TYPED_EDGES; k++) /* an edge back stands at the same time */
+        for (uint32_t e = 0; e < k; e++)
+            if (edges.source[k] == edges.target[e] && edges.target[k] == edges.source[e])
+                edges.time[k] = edges.time[e];
+    struct fixture *f = open_edges(state, "pairs");
+    assert_ok(pair_ends_init(&ends, &f->book, &f->err), &f->err);
+    assert_ok(pair_drawer_new(&f->topology, 0, &drawer, &f->err), &f->err);
+    for (uint32_t n = 0; n < 3 * TYPED_EDGES; n++) {
+        const enum excluded_edges_kind kind = (enum excluded_edges_kind)(n % 3);
+        const uint32_t i = n / 3;
+        struct time_limits limits;
+        const struct mini_batch batch = draw_pair(f, drawer, &ends, i, kind, &limits);
+        for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
+            for (uint32_t row = batch.row_begin[r]; row < batch.row_begin[r + 1]; row++) {
+                const uint32_t at = batch.node_begin[relation[r].target_type] + batch.row[row];
+                uint32_t seen = 0, early = 0;
+                for (uint32_t k = 0; k < TYPED_EDGES; k++)
+                    if (edges.relation[k] == r && edges.target[k] == batch.node[at]) {
+                        seen += may_be_seen(i, k, kind);
+                        early += edges.time[k] <= edges.time[i];
+                    }
+                assert_int_equal(batch.row_start[row + r + 1] - batch.row_start[row + r], seen);
+                assert_int_equal(batch.degree[row], seen);
+                left_out[kind] += early - seen;
+            }
+    }
+    assert_int_equal(left_out[EXCLUDE_NONE], 0);
+    assert_true(left_out[EXCLUDE_EDGES] > 100);
+    assert_true(left_out[EXCLUDE_REVERSES] > left_out[EXCLUDE_EDGES]);
+    pair_drawer_free(drawer);
+    pair_ends_release(&ends);
+    close_fixture(f);
+}
+
 static void a_batch_reads_back_as_it_was_drawn(void **state)
 {
     struct fixture *f = open_fixture(state);
@@ -238,6 +321,7 @@ int main(void)
         test_with_store(a_planted_future_changes_no_bit),
         test_with_store(early_edges_are_as_likely_as_each_other),
         test_with_store(a_node_has_the_time_of_an_edge_of_any_relation),
+        test_with_store(the_edge_of_a_pair_is_in_none_of_its_rows),
         test_with_store(a_batch_reads_back_as_it_was_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
