@@ -30,7 +30,7 @@ static enum error_code walk_row(struct event_changes *changes, const struct topo
         rc = graph_row_neighbor(topology, row, k, &source, err);
         if (rc != ERROR_NONE)
             break;
-        const struct timed_node target = {graph_row_time(row, k), node};
+        const struct timed_node target = {graph_row_time(topology, row, k), node};
         if (fills)
             changes->heard[changes->start[source]++] = target;
         else

@@ -289,7 +289,7 @@ static enum error_code want_sources(struct event_rows *rows, int layer, uint32_t
     enum error_code rc = row_of(rows, relation, node, &row, err);
     for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
         uint32_t source = 0;
-        if (graph_row_time(&row, k) >= rows->now)
+        if (graph_row_time(topology_of(rows), &row, k) >= rows->now)
             continue;
         rc = graph_row_neighbor(topology_of(rows), &row, k, &source, err);
         if (rc == ERROR_NONE)
@@ -323,7 +323,7 @@ static enum error_code count_edges(const struct event_rows *rows, uint32_t node,
         struct graph_row row;
         rc = row_of(rows, r, node, &row, err);
         for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++)
-            *edges += graph_row_time(&row, k) < rows->now;
+            *edges += graph_row_time(topology_of(rows), &row, k) < rows->now;
     }
     return rc;
 }

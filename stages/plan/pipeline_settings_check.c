@@ -92,6 +92,20 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
     return ERROR_NONE;
 }
 
+/* A sampler may ask for the times at which nodes appear. */
+static enum error_code check_node_times(const struct pipeline_settings *s, struct error *err)
+{
+    const struct sampler *sampler = pipeline_sampler(s);
+    const char *asks =
+        sampler->asks_node_times ? sampler->asks_node_times(&s->sample.option) : NULL;
+    if (!asks || s->ingest.node_times[0])
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "%s, but ingest.node_times is empty: expected `node_times:` and a file with a "
+                     "line `id,time` a node below `ingest:`, or another time of seeds",
+                     asks);
+}
+
 /* Edges that are not scored at their own times have no history to choose. */
 static enum error_code check_history(const struct pipeline_settings *s, struct error *err)
 {
@@ -543,9 +557,11 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "node type that has the classes",
                          s->ingest.class_count);
     static const setting_check checks[] = {
-        check_beside_input, check_time_format, relation_fanouts_check, embedding_tensors_check,
-        check_examples,     check_history,     check_graphs,           check_model,
-        check_sampler,      check_sums,        check_staleness,        check_pipeline};
+        check_beside_input,      check_time_format, relation_fanouts_check,
+        embedding_tensors_check, check_examples,    check_history,
+        check_node_times,        check_graphs,      check_model,
+        check_sampler,           check_sums,        check_staleness,
+        check_pipeline};
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof checks / sizeof *checks; i++)
         rc = checks[i](s, err);

@@ -281,6 +281,7 @@ const struct setting_spec setting_table[] = {
     BOOL(DATASET, "ingest.standardise", ingest.standardise, "false", "give each feature column mean 0 and variance 1"),
     TEXT(DATASET, "ingest.sparse_columns", ingest.sparse_columns, "", "folder: how many columns sparse features have whose last ones are 0 in all rows (1902), by node type as in `paper: 1902; author: 334`; empty: num_features of meta.json, else as many as their entries reach (graphmill infer sets it)"),
     PATH(DATASET, "ingest.feature_statistics", ingest.feature_statistics, "what normalise_rows and standardise go by instead of this graph's own numbers: a file with the lines `least,X`, `mean,deviation`, and a mean and deviation for each column, of a graph with relations behind `type,NAME` (graphmill infer writes it)"),
+    PATH(DATASET, "ingest.node_times", ingest.node_times, "when nodes appear: a file with a line `id,time` a node, in the unit of the edge times; a sampler that goes by times sees no node before its time, and one without a line always"),
     CHOICE_OF(DATASET, "ingest.task", ingest.task, "auto", task_names, task_texts, "what is learnt"),
     TEXT(LABELLED(DATASET), "ingest.edge_label", ingest.edge_label, "label", "labelled edges: what the header of the edges calls the column of labels; weight: the weights are the labels, too"),
     CHOICE(LABELLED(DATASET), "ingest.edge_label_form", ingest.edge_label_form, "as_given", edge_label_form_names, "labelled edges: as_given, or sign (class 1 above 0, class 0 below)"),

@@ -37,8 +37,9 @@ MUST_CHECK enum error_code graph_row_neighbor(const struct topology *topology,
 /* Edges from `node`. */
 uint32_t graph_row_count(const struct graph_row *row, uint32_t node);
 
-/* The time of edge k, of a topology with times. */
-int64_t graph_row_time(const struct graph_row *row, uint32_t k);
+/* Returns the time from which edge k is seen: its own, or the later one at which its source
+ * appears. */
+int64_t graph_row_time(const struct topology *topology, const struct graph_row *row, uint32_t k);
 
 static inline uint64_t graph_row_place(const struct graph_row *row, uint32_t k)
 {

@@ -2,7 +2,7 @@
  * seed_times - the time of a seed, and which edges it sees then.
  *
  * The time of a node is that of its last edge in all relations that end in its type, or of its
- * first (sample.seed_time).
+ * first, or the one at which the node appears (sample.seed_time).
  */
 #ifndef STAGES_SAMPLING_SEED_TIMES_H
 #define STAGES_SAMPLING_SEED_TIMES_H
@@ -56,10 +56,11 @@ static inline bool time_limits_allow(const struct time_limits *limits, uint32_t 
     return limits->only_earlier ? time < limits->seed_time[seed] : time <= limits->seed_time[seed];
 }
 
-enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE };
+enum seed_time { SEED_TIME_LAST_EDGE, SEED_TIME_FIRST_EDGE, SEED_TIME_NODE };
 
-/* Into out [count]: options->seed_time says which edge. A node without edges that end in it has
- * EDGE_TIME_FIRST where the last edge is looked for, and EDGE_TIME_LAST where the first one is.
+/* Writes the times to out [count]; options->seed_time says which. A node without edges that end in
+ * it has EDGE_TIME_FIRST where the last edge is looked for, and EDGE_TIME_LAST where the first one
+ * is. A node that has no time of its own has that of its last edge.
  * Fails: ERROR_CORRUPT naming a row. */
 MUST_CHECK enum error_code seed_times_find(const struct topology *topology,
                                            const struct sampler_options *options,

@@ -2,8 +2,8 @@
  * temporal_neighbor_sampler - a neighbourhood in which nothing is later than its seed, as PyG's
  * NeighborLoader with `time_attr`.
  *
- * An edge is taken only if its time is at most the seed's, or below it where the request says
- * only_earlier (struct time_limits). What a node that was reached may see is bounded by the seed's
+ * An edge is taken only if its time, and that of its source if nodes have times, is at most the
+ * seed's, or below it where the request says only_earlier (struct time_limits). What a node that was reached may see is bounded by the seed's
  * time and not by that of the edge that led to it (PyG's disjoint temporal sampling): the seed asks
  * what was known at its time, and all of that was. So two seeds that reach one node see it in two
  * states, and a batch is disjoint: a node is there once for each seed that reaches it. Degrees and
@@ -64,7 +64,7 @@ static enum error_code find_candidates(struct batch_builder *b,
     *out = data;
     *count = 0;
     for (uint32_t k = 0; rc == ERROR_NONE && k < row->length; k++) {
-        const int64_t own = graph_row_time(row, k);
+        const int64_t own = graph_row_time(b->topology, row, k);
         uint32_t source = 0;
         if (!time_limits_allow(&request->times, seed, own))
             continue;
@@ -199,9 +199,15 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_NESTED, out, err) : rc;
 }
 
+static const char *asks_node_times(const struct sampler_options *options)
+{
+    return options->seed_time == SEED_TIME_NODE ? "sample.seed_time is node" : NULL;
+}
+
 const struct sampler temporal_neighbor_row = {.name = "temporal_neighbor",
                                               .needs = 1U << EDGE_TIME,
                                               .has_neighborhoods = true,
                                               .is_disjoint = true,
                                               .takes_pairs = true,
+                                              .asks_node_times = asks_node_times,
                                               .draw = draw};

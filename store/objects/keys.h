@@ -1,7 +1,7 @@
 /*
  * keys - what everything in a store is called.
  *
- *   dataset/<id>/schema  labels  splits  edge_splits  graphs  node_ids  feature_statistics  node_columns  edges/<chunk>  features/<chunk>
+ *   dataset/<id>/schema  labels  splits  edge_splits  graphs  node_ids  feature_statistics  node_columns  node_times  edges/<chunk>  features/<chunk>
  *   dataset/<id>/feature_statistics/<t>                               of the node types but the first
  *   dataset/<id>/delta                                                of a version of another dataset
  *   partition/<id>/assignment  permutation  book  splits  edge_splits  graphs  report

@@ -152,7 +152,8 @@ enum error_code topology_join(struct store *store, const struct topology *topolo
     *out = (struct joined_topology){.topology = {.part_count = topology->part_count,
                                                  .relation_count = topology->relation_count,
                                                  .node_count = topology->node_count,
-                                                 .width = topology->width}};
+                                                 .width = topology->width,
+                                                 .node_time = topology->node_time}};
     enum error_code rc = memory_new(&bounds, parts + 1, "a partition book", err);
     if (rc == ERROR_NONE)
         memcpy(bounds, topology->book, (parts + 1) * sizeof *bounds);

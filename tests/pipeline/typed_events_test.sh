@@ -178,6 +178,9 @@ agrees() { # NAME options
     rm -rf "${work:?}/$1"
 }
 agrees rgcn
+awk 'BEGIN { for (v = 0; v < 160; v += 2) print v "," v * 37 % 700 }' >"$work/times.csv"
+agrees appearing --set ingest.node_times="$work/times.csv"
+agrees appearing-gcn --set train-step.model=gcn --set ingest.node_times="$work/times.csv"
 agrees weighted --set train-step.model=graph_conv --set train-step.edge_weights=true --set train-step.embedding=8
 agrees gcn --set train-step.model=gcn
 agrees appnp --set 'train-step.layers=[{kind: sage}, {kind: appnp}]'

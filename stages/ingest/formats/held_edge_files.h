@@ -1,5 +1,6 @@
 /*
- * held_edge_files - the edges of validation and test that are given by files (ingest.edge_split: given), and given negatives.
+ * held_edge_files - files that lie beside any input: the edges of validation and test that are given (ingest.edge_split: given),
+ * given negatives, and when nodes appear (node_time_file.h).
  *
  *   source,target      a line for each edge, in the ids of the input; comma, tab or blanks between them, plain or
  *   8412,17            gzip, a header line and comments (#, %) are passed over; what stands behind is not read

@@ -155,7 +155,7 @@ static enum error_code sum_file_input(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* Held-out edges and given negatives lie beside any input. */
+/* Adds held-out edges, given negatives and times of nodes, which lie beside any input. */
 static enum error_code sum_held_edges(const struct pipeline_settings *settings,
                                       const struct file_notes *notes, struct checksum_stream *sum,
                                       struct error *err)
@@ -170,6 +170,10 @@ static enum error_code sum_held_edges(const struct pipeline_settings *settings,
     const size_t count =
         task_has(settings->ingest.task, TASK_LABELS_EDGES) ? 2 : sizeof beside / sizeof *beside;
     enum error_code rc = ERROR_NONE;
+    if (settings->ingest.node_times[0])
+        rc = sum_file(notes, sum, settings->ingest.node_times, "node_times", err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "ingest.node_times");
     for (size_t i = 0; rc == ERROR_NONE && i < count && !pipeline_reads_targets(settings); i++) {
         if (!beside[i].path[0])
             continue;

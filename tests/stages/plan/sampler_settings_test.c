@@ -34,6 +34,12 @@ static const struct {
       {"ingest.task", "link_prediction"},
       {"ingest.edge_split", "time 80/10/10"}},
      NULL},
+    {{{"sample.sampler", "temporal_neighbor"}, {"sample.seed_time", "node"}},
+     "sample.seed_time is node, but ingest.node_times is empty"},
+    {{{"sample.sampler", "temporal_neighbor"},
+      {"sample.seed_time", "node"},
+      {"ingest.node_times", "/x/times.csv"}},
+     NULL},
 };
 
 static void what_a_sampler_cannot_do_is_said(void **state)

@@ -56,7 +56,7 @@ static uint32_t count(const struct topology *topology, uint32_t relation, uint32
     for (uint32_t k = 0; k < row.length; k++) {
         uint32_t node = 0;
         assert_ok(graph_row_neighbor(topology, &row, k, &node, &err), &err);
-        found += node == source && graph_row_time(&row, k) == time;
+        found += node == source && graph_row_time(topology, &row, k) == time;
     }
     return found;
 }

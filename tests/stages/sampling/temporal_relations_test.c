@@ -151,6 +151,57 @@ static void a_planted_future_changes_no_bit(void **state)
     assert_memory_equal(before, after, sizeof before);
 }
 
+/* A node that appears at a time is drawn as if all edges from it had that time, or their own later
+ * one. */
+static void no_node_is_drawn_before_it_appears(void **state)
+{
+    enum { BATCHES = 40 };
+    static int64_t appears[TYPED_NODES];
+    static uint64_t found[BATCHES];
+    uint32_t late = 0;
+    struct fixture *f = open_fixture(state);
+    for (uint32_t v = 0; v < TYPED_NODES; v++)
+        appears[v] = v % 3 ? 41 * v % 100 : EDGE_TIME_FIRST;
+    f->topology.node_time = appears;
+    for (uint32_t i = 0; i < BATCHES; i++) {
+        const struct neighbor_request request = request_of(i % 4 ? few : all, i);
+        const struct mini_batch batch = draw(f, &request);
+        found[i] = digest(&batch);
+    }
+    close_fixture(f);
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        if (appears[edges.source[e]] > edges.time[e]) {
+            edges.time[e] = appears[edges.source[e]];
+            late++;
+        }
+    assert_true(late > 100);
+    f = open_edges(state, "later");
+    for (uint32_t i = 0; i < BATCHES; i++) {
+        const struct neighbor_request request = request_of(i % 4 ? few : all, i);
+        const struct mini_batch batch = draw(f, &request);
+        assert_true(digest(&batch) == found[i]);
+    }
+    close_fixture(f);
+}
+
+static void a_seed_may_have_the_time_at_which_it_appears(void **state)
+{
+    static const struct sampler_options own = {.seed_time = SEED_TIME_NODE};
+    static int64_t appears[TYPED_NODES], time[2][TYPED_NODES];
+    static uint32_t node[TYPED_NODES];
+    struct fixture *f = open_fixture(state);
+    for (uint32_t v = 0; v < TYPED_NODES; v++) {
+        node[v] = v;
+        appears[v] = v % 3 ? v : EDGE_TIME_FIRST;
+    }
+    f->topology.node_time = appears;
+    assert_ok(seed_times_find(&f->topology, &own, node, TYPED_NODES, time[0], &f->err), &f->err);
+    assert_ok(seed_times_find(&f->topology, &last, node, TYPED_NODES, time[1], &f->err), &f->err);
+    for (uint32_t v = 0; v < TYPED_NODES; v++)
+        assert_true(time[0][v] == (v % 3 ? (int64_t)v : time[1][v]));
+    close_fixture(f);
+}
+
 /* Each early source of the longest row of a relation is the one that is kept as often as the
  * others. */
 static void early_edges_are_as_likely_as_each_other(void **state)
@@ -320,6 +371,8 @@ int main(void)
         test_with_store(no_edge_of_any_relation_is_later_than_its_seed),
         test_with_store(a_planted_future_changes_no_bit),
         test_with_store(early_edges_are_as_likely_as_each_other),
+        test_with_store(no_node_is_drawn_before_it_appears),
+        test_with_store(a_seed_may_have_the_time_at_which_it_appears),
         test_with_store(a_node_has_the_time_of_an_edge_of_any_relation),
         test_with_store(the_edge_of_a_pair_is_in_none_of_its_rows),
         test_with_store(a_batch_reads_back_as_it_was_drawn),
