@@ -30,7 +30,7 @@ struct bank { /* one run */
 bool edge_bank_is_wanted(const struct pipeline_settings *settings)
 {
     struct edge_split split;
-    return task_has(settings->ingest.task, TASK_RANKS) && !settings->ingest.relations &&
+    return task_has(settings->ingest.task, TASK_RANKS) &&
            pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
            split.kind == EDGE_SPLIT_TIME;
 }
@@ -95,16 +95,18 @@ static int64_t last_trained(const struct bank *bank, uint32_t source, uint32_t t
                             uint16_t type, int64_t time)
 {
     const struct topology *topology = bank->config->topology;
+    const bool has_types_in_rows = topology->width.of[EDGE_TYPE] != 0;
+    const uint32_t relation = has_types_in_rows ? 0 : type;
     const struct topology_part *part =
-        topology_rows(topology, topology_part_of(topology, target), 0);
+        topology_rows(topology, topology_part_of(topology, target), relation);
     uint64_t first = 0, end = 0;
     int64_t last = never;
-    known_pairs_find(topology, 0, source, target, &first, &end);
+    known_pairs_find(topology, relation, source, target, &first, &end);
     const uint64_t start = first < end ? topology_row_start(part, target - part->first_node) : 0;
     for (; first < end; first++) {
         const int64_t own = topology_time(part, start + first);
         uint16_t own_type = type;
-        if (topology->width.of[EDGE_TYPE])
+        if (has_types_in_rows)
             memcpy(&own_type, topology_column(part, EDGE_TYPE, start + first), sizeof own_type);
         if (own_type == type && own > last &&
             (bank->config->history == HISTORY_TRAINING || own < time))

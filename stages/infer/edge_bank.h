@@ -9,7 +9,7 @@
  *   unlimited   a pair is seen if it has an edge in the history
  *   window      the same of the time [t - d, t), for an edge at t of a split that lasts d
  *
- * If edges have types, a pair is one of its type. In an undirected graph both ways are one pair.
+ * If edges have types or relations, a pair is one of its type or relation. In an undirected graph both ways are one pair.
  */
 #ifndef STAGES_INFER_EDGE_BANK_H
 #define STAGES_INFER_EDGE_BANK_H
@@ -39,7 +39,7 @@ struct edge_bank_config {             /* all borrowed */
     uint64_t budget_bytes;                              /* 0: any */
 };
 
-/* Whether the settings ask for it: links that are split by time, of a graph without relations. */
+/* Whether the settings ask for it: links that are split by time. */
 bool edge_bank_is_wanted(const struct pipeline_settings *settings);
 /* Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code edge_bank_measure(const struct edge_bank_config *config,

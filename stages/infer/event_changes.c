@@ -19,28 +19,41 @@ static int by_time(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Counts the edges from each node, or (`fills`) puts them where they belong. */
+/* Counts the edges from each node in one row, or (`fills`) puts them where they belong. */
+static enum error_code walk_row(struct event_changes *changes, const struct topology *topology,
+                                const struct graph_row *row, uint32_t node, bool fills,
+                                uint64_t *edges, struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t k = 0; rc == ERROR_NONE && k < row->length; k++) {
+        uint32_t source = 0;
+        rc = graph_row_neighbor(topology, row, k, &source, err);
+        if (rc != ERROR_NONE)
+            break;
+        const struct timed_node target = {graph_row_time(topology, row, k), node};
+        if (fills)
+            changes->heard[changes->start[source]++] = target;
+        else
+            changes->start[source + 1]++;
+        changes->arrival[(*edges)++] = target;
+    }
+    return rc;
+}
+
+/* Walks the rows of all nodes in all relations. */
 static enum error_code walk(struct event_changes *changes, const struct topology *topology,
                             bool fills, struct error *err)
 {
     uint64_t edges = 0;
     enum error_code rc = ERROR_NONE;
-    for (uint32_t node = 0; rc == ERROR_NONE && node < topology->node_count; node++) {
-        struct graph_row row;
-        rc = graph_row_of(topology, node, &row, err);
-        for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
-            uint32_t source = 0;
-            rc = graph_row_neighbor(topology, &row, k, &source, err);
-            if (rc != ERROR_NONE)
-                break;
-            const struct timed_node target = {graph_row_time(&row, k), node};
-            if (fills)
-                changes->heard[changes->start[source]++] = target;
-            else
-                changes->start[source + 1]++;
-            changes->arrival[edges++] = target;
+    for (uint32_t node = 0; rc == ERROR_NONE && node < topology->node_count; node++)
+        for (uint32_t r = 0; rc == ERROR_NONE && r < topology_relations(topology); r++) {
+            struct graph_row row = {.length = 0};
+            if (graph_row_is_there(topology, r, node))
+                rc = graph_row_of_relation(topology, r, node, &row, err);
+            if (rc == ERROR_NONE)
+                rc = walk_row(changes, topology, &row, node, fills, &edges, err);
         }
-    }
     return rc;
 }
 

@@ -1,8 +1,8 @@
 /*
  * event_changes - which edges become visible as time goes on, and which nodes hear of a node.
  *
- * Made of a topology with times: all its edges by source, and those from a first time on in the
- * order of their times.
+ * Made of a topology with times, over all its relations: all edges by source, and the targets of
+ * edges in the order of their times.
  */
 #ifndef STAGES_INFER_EVENT_CHANGES_H
 #define STAGES_INFER_EVENT_CHANGES_H

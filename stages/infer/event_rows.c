@@ -4,11 +4,12 @@
 #include "common/base/text.h"
 #include "common/nn/layers/layer.h"
 #include "stages/infer/event_changes.h"
+#include "stages/infer/inference_tile.h"
+#include "stages/infer/type_inputs.h"
 #include "stages/plan/edge_use.h"
 #include "stages/sampling/event_history.h"
 #include "stages/sampling/graph_row.h"
 #include "stages/sampling/sampler.h"
-#include "store/features/feature_source.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,13 +33,16 @@ struct event_rows {
     struct joined_topology history;
     struct event_changes changes;
     struct neighbor_sampler *sampler;
-    struct feature_source *input; /* of layer 1 */
+    struct type_inputs *input; /* of layer 1 */
+    struct type_ranges ranges;
+    int64_t *all_neighbors; /* [relations]: fan-outs */
     struct edge_use edge_use;
-    struct arena arena;                       /* of a tile */
+    struct inference_tile tile;               /* the one that is computed */
+    struct arena arena;                       /* of it */
     float *row[LAYER_COUNT_MAX];              /* [nodes, output width] of each layer, from 0 */
     uint8_t *is_valid[LAYER_COUNT_MAX];       /* [nodes] */
     struct node_list wanted[LAYER_COUNT_MAX]; /* to be computed */
-    struct node_list changed;
+    struct node_list changed, of_type;
     uint32_t *mark; /* [nodes] the last list that has the node, by: */
     uint32_t list;
     int64_t now;
@@ -80,27 +84,21 @@ static enum error_code check_room(const struct event_rows *rows, struct error *e
 
 static enum error_code open_input(struct event_rows *rows, struct error *err)
 {
-    const struct stage_context *context = rows->config->context;
-    const bool is_made = schedule_first_layer(context->schedule) == 0;
-    const struct feature_source_config config = {
-        .store = context->store,
-        .origin = is_made ? FEATURES_OF_INFER_LAYER : FEATURES_OF_PARTITION,
-        .id = is_made ? context->run_id : context->book->id,
-        .weights = rows->config->identity,
-        .part_count = context->book->part_count,
-        .book = context->book->book,
-        .tensor = is_made ? layer_tensor : "features",
+    const struct type_inputs_config config = {
+        .context = rows->config->context,
+        .model = model_of(rows),
+        .identity = rows->config->identity,
+        .layer = 1,
         .budget_bytes = rows->config->budget_bytes / INPUT_SHARE,
-        .sharers = context->sharers,
-        .pool = context->pool,
     };
-    return feature_source_open(&config, &rows->input, err);
+    return type_inputs_open(&config, &rows->input, err);
 }
 
 static enum error_code open_sampler(struct event_rows *rows, struct error *err)
 {
     const struct neighbor_sampler_config config = {
         .topology = topology_of(rows),
+        .book = rows->config->context->book,
         .has_self_loops = rows->config->context->book->self_loop_count > 0,
         .budget_bytes = rows->config->budget_bytes / TILE_SHARE,
     };
@@ -110,7 +108,12 @@ static enum error_code open_sampler(struct event_rows *rows, struct error *err)
 static enum error_code new_rows(struct event_rows *rows, struct error *err)
 {
     const size_t nodes = topology_of(rows)->node_count;
+    const uint32_t relations = topology_relations(topology_of(rows));
     enum error_code rc = memory_new(&rows->mark, nodes, "nodes of events", err);
+    if (rc == ERROR_NONE)
+        rc = memory_new(&rows->all_neighbors, relations, "fan-outs of relations", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++)
+        rows->all_neighbors[r] = FANOUT_ALL;
     for (int l = 0; rc == ERROR_NONE && l < model_of(rows)->config.layer_count; l++) {
         rc = memory_new(&rows->row[l], nodes * model_layer_output_dim(model_of(rows), l),
                         "rows of events", err);
@@ -130,12 +133,13 @@ enum error_code event_rows_new(const struct event_rows_config *config, struct ev
     if (rc != ERROR_NONE)
         return rc;
     rows->config = config;
+    rows->ranges = partition_book_ranges(context->book);
     rows->arena.limit = config->budget_bytes / TILE_SHARE;
     rc = edge_use_of(context->settings, config->model, &context->book->edge_width, &rows->edge_use,
                      err);
     if (rc == ERROR_NONE)
-        rc = event_history_join(context->store, config->training, config->splits, &rows->history,
-                                err);
+        rc = event_history_join(context->store, context->book, config->training, config->splits,
+                                &rows->history, err);
     if (rc == ERROR_NONE)
         rc = check_room(rows, err);
     if (rc == ERROR_NONE)
@@ -157,8 +161,10 @@ void event_rows_free(struct event_rows *rows)
         memory_free(rows->wanted[l].node);
     }
     memory_free(rows->changed.node);
+    memory_free(rows->of_type.node);
     memory_free(rows->mark);
-    feature_source_close(rows->input);
+    memory_free(rows->all_neighbors);
+    type_inputs_close(rows->input);
     neighbor_sampler_free(rows->sampler);
     arena_release(&rows->arena);
     event_changes_release(&rows->changes);
@@ -209,7 +215,8 @@ static enum error_code spread(struct event_rows *rows, int layer, const uint32_t
                               size_t arrivals, struct error *err)
 {
     const size_t below = rows->changed.count;
-    const bool weighs_sources = model_of(rows)->needs_degree || rows->edge_use.weight_sum;
+    const bool weighs_sources = model_of(rows)->needs_degree || model_of(rows)->divides_by_ends ||
+                                rows->edge_use.weight_sum;
     enum error_code rc = ERROR_NONE;
     if (!model_of(rows)->layer[layer].type->uses_edges)
         return ERROR_NONE;
@@ -264,26 +271,59 @@ static enum error_code want(struct event_rows *rows, int layer, uint32_t node, s
                                        : add_node(rows, &rows->wanted[layer], node, err);
 }
 
+/* Writes the row of a node in a relation, which is empty if the relation ends in another type. */
+static enum error_code row_of(const struct event_rows *rows, uint32_t relation, uint32_t node,
+                              struct graph_row *out, struct error *err)
+{
+    *out = (struct graph_row){.length = 0};
+    return graph_row_is_there(topology_of(rows), relation, node)
+               ? graph_row_of_relation(topology_of(rows), relation, node, out, err)
+               : ERROR_NONE;
+}
+
+/* Lists the sources in `layer` that a node sees by now over a relation. */
+static enum error_code want_sources(struct event_rows *rows, int layer, uint32_t relation,
+                                    uint32_t node, struct error *err)
+{
+    struct graph_row row;
+    enum error_code rc = row_of(rows, relation, node, &row, err);
+    for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
+        uint32_t source = 0;
+        if (graph_row_time(topology_of(rows), &row, k) >= rows->now)
+            continue;
+        rc = graph_row_neighbor(topology_of(rows), &row, k, &source, err);
+        if (rc == ERROR_NONE)
+            rc = want(rows, layer, source, err);
+    }
+    return rc;
+}
+
 /* Lists what the rows that are wanted of layer `layer` + 1 read of `layer`. */
 static enum error_code want_below(struct event_rows *rows, int layer, struct error *err)
 {
     const struct node_list *above = &rows->wanted[layer + 1];
     const bool uses_edges = model_of(rows)->layer[layer + 1].type->uses_edges;
+    const uint32_t relations = uses_edges ? topology_relations(topology_of(rows)) : 0;
     enum error_code rc = ERROR_NONE;
     begin_list(rows, &rows->wanted[layer]);
     for (size_t i = 0; rc == ERROR_NONE && i < above->count; i++) {
-        struct graph_row row;
         rc = want(rows, layer, above->node[i], err);
-        if (rc == ERROR_NONE && uses_edges)
-            rc = graph_row_of(topology_of(rows), above->node[i], &row, err);
-        for (uint32_t k = 0; rc == ERROR_NONE && uses_edges && k < row.length; k++) {
-            uint32_t source = 0;
-            if (graph_row_time(&row, k) >= rows->now)
-                continue;
-            rc = graph_row_neighbor(topology_of(rows), &row, k, &source, err);
-            if (rc == ERROR_NONE)
-                rc = want(rows, layer, source, err);
-        }
+        for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++)
+            rc = want_sources(rows, layer, r, above->node[i], err);
+    }
+    return rc;
+}
+
+/* Adds the edges that a node sees by now over all relations. */
+static enum error_code count_edges(const struct event_rows *rows, uint32_t node, uint64_t *edges,
+                                   struct error *err)
+{
+    enum error_code rc = ERROR_NONE;
+    for (uint32_t r = 0; rc == ERROR_NONE && r < topology_relations(topology_of(rows)); r++) {
+        struct graph_row row;
+        rc = row_of(rows, r, node, &row, err);
+        for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++)
+            *edges += graph_row_time(topology_of(rows), &row, k) < rows->now;
     }
     return rc;
 }
@@ -295,13 +335,8 @@ static enum error_code tile_size(const struct event_rows *rows, const uint32_t *
     uint64_t edges = 0;
     enum error_code rc = ERROR_NONE;
     for (*out = 0; *out < count && *out < TILE_NODES; (*out)++) {
-        struct graph_row row;
-        rc = graph_row_of(topology_of(rows), node[*out], &row, err);
-        if (rc != ERROR_NONE)
-            return rc;
-        for (uint32_t k = 0; k < row.length; k++)
-            edges += graph_row_time(&row, k) < rows->now;
-        if (*out > 0 && edges > TILE_EDGES)
+        rc = count_edges(rows, node[*out], &edges, err);
+        if (rc != ERROR_NONE || (*out > 0 && edges > TILE_EDGES))
             break;
     }
     return rc;
@@ -322,112 +357,113 @@ static enum error_code fill_tile(struct event_rows *rows, const uint32_t *node, 
     return rc;
 }
 
-/* Makes the neighbourhoods of a tile, or its nodes alone for a layer that uses no edges. */
+/* Makes the neighbourhoods of a tile's nodes, which are its nodes alone for a layer that uses no
+ * edges. */
 static enum error_code draw(struct event_rows *rows, int layer, const uint32_t *node,
-                            uint32_t count, struct mini_batch *batch, struct error *err)
+                            uint32_t count, struct inference_tile *tile, struct error *err)
 {
-    static const int64_t all_neighbors[1] = {FANOUT_ALL};
+    const struct model *model = model_of(rows);
+    struct relation_edges *edges = NULL;
     int64_t *time = NULL;
-    uint32_t *tile = NULL;
-    const enum error_code rc = fill_tile(rows, node, count, &tile, &time, err);
-    const struct neighbor_request request = {.hop_count = 1,
-                                             .fanout = all_neighbors,
-                                             .seed_node = tile,
+    uint32_t *seed = NULL;
+    enum error_code rc = fill_tile(rows, node, count, &seed, &time, err);
+    const struct neighbor_request request = {.hop_count = model->layer[layer].type->uses_edges,
+                                             .fanout = rows->all_neighbors,
+                                             .seed_node = seed,
                                              .seed_count = TILE_NODES,
                                              .times = {.seed_time = time, .only_earlier = true},
-                                             .wants_degree = model_of(rows)->needs_degree,
+                                             .wants_degree = model->needs_degree,
+                                             .wants_ends = model->divides_by_ends,
                                              .wants_weight_sum = rows->edge_use.weight_sum,
                                              .edge_columns = rows->edge_use.columns};
-    *batch = (struct mini_batch){.seed_count = TILE_NODES, .node_count = TILE_NODES, .node = tile};
-    return rc == ERROR_NONE && model_of(rows)->layer[layer].type->uses_edges
-               ? pipeline_sampler(rows->config->context->settings)
-                     ->draw(rows->sampler, &request, batch, err)
-               : rc;
+    if (rc == ERROR_NONE)
+        rc = pipeline_sampler(rows->config->context->settings)
+                 ->draw(rows->sampler, &request, &tile->batch, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < rows->ranges.type_count; t++)
+        tile->sources[t] = mini_batch_known(&tile->batch, t, request.hop_count);
+    if (rc != ERROR_NONE || request.hop_count == 0)
+        return rc;
+    rc = arena_new(&rows->arena, &edges, mini_batch_relations(&tile->batch), "relations of a tile",
+                   err);
+    if (rc == ERROR_NONE)
+        mini_batch_relation_block(&tile->batch, 0, tile->destinations, tile->sources, edges,
+                                  &tile->block);
+    return rc;
 }
 
-/* Copies rows of layer `from` of the nodes, one after the other. */
-static enum error_code copy_rows(struct event_rows *rows, int from, const uint32_t *node,
-                                 uint32_t count, const float **out, struct error *err)
+/* Copies rows of layer `from` of the tile's own nodes, one after the other. */
+static enum error_code copy_rows(struct event_rows *rows, int from,
+                                 const struct inference_tile *tile, const float **out,
+                                 struct error *err)
 {
     const size_t width = model_layer_output_dim(model_of(rows), from);
+    const uint32_t *node = tile->batch.node + mini_batch_node_begin(&tile->batch, tile->span.type);
     float *copy = NULL;
     const enum error_code rc =
-        arena_new(&rows->arena, &copy, count * width, "rows of a layer", err);
-    for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++)
+        arena_new(&rows->arena, &copy, TILE_NODES * width, "rows of a layer", err);
+    for (uint32_t i = 0; rc == ERROR_NONE && i < TILE_NODES; i++)
         memcpy(copy + i * width, rows->row[from] + node[i] * width, width * sizeof *copy);
     *out = copy;
     return rc;
 }
 
-static enum error_code join_lower(struct event_rows *rows, int layer, const uint32_t *node,
-                                  uint32_t count, struct input_rows *out, struct error *err)
+/* Reads the rows of features. They are multiplied as they stand, even if most of them are zero. */
+static enum error_code read_features(struct event_rows *rows, struct inference_tile *tile,
+                                     struct error *err)
 {
-    const struct model *model = model_of(rows);
-    const uint32_t width = model_layer_input_dim(model, layer);
-    const float *lower[LAYER_COUNT_MAX];
-    size_t stride[LAYER_COUNT_MAX];
-    float *joined = NULL;
-    enum error_code rc =
-        arena_new(&rows->arena, &joined, (size_t)count * width, "joined layers", err);
-    for (int l = 0; rc == ERROR_NONE && l < layer; l++) {
-        rc = copy_rows(rows, l, node, count, &lower[l], err);
-        stride[l] = model_layer_output_dim(model, l);
-    }
-    if (rc == ERROR_NONE)
-        model_join_rows(model, lower, stride, count, joined);
-    *out = (struct input_rows){.base = joined, .stride = width};
+    const enum error_code rc = type_inputs_fetch(rows->input, tile, err);
+    for (uint32_t t = 0; t < rows->ranges.type_count; t++)
+        tile->rows[t].mostly_zero = false;
     return rc;
 }
 
-/* Reads the inputs of the layer for the nodes of the batch, whose seeds are its destinations. */
-static enum error_code read_input(struct event_rows *rows, int layer,
-                                  const struct mini_batch *batch, struct layer_input *input,
+/* Reads what the layer reads of the tile's nodes. */
+static enum error_code read_input(struct event_rows *rows, int layer, struct inference_tile *tile,
                                   struct error *err)
 {
-    const struct model_layer *kind = &model_of(rows)->layer[layer];
-    const uint32_t count = batch->seed_count;
-    struct feature_rows found = {0};
-    enum error_code rc = ERROR_NONE;
-    input->block = batch->hop_count
-                       ? mini_batch_block(batch, 0)
-                       : (struct message_block){.destination_count = count, .source_count = count};
-    if (layer == 0) {
-        rc = feature_source_fetch(rows->input, batch->node, batch->node_count, &found, err);
-        input->rows = (struct input_rows){
-            .base = found.base, .stride = found.stride, .row_index = found.row_index};
-    } else {
-        input->rows =
-            (struct input_rows){.base = rows->row[layer - 1],
-                                .stride = model_layer_output_dim(model_of(rows), layer - 1),
-                                .row_index = batch->node};
-    }
-    if (rc == ERROR_NONE && kind->second_input >= 0)
-        rc = copy_rows(rows, kind->second_input, batch->node, count, &input->second, err);
-    return rc == ERROR_NONE && kind->reads_all
-               ? join_lower(rows, layer, batch->node, count, &input->rows, err)
-               : rc;
+    const struct model *model = model_of(rows);
+    const float *lower[LAYER_COUNT_MAX] = {NULL};
+    enum error_code rc = layer == 0 ? read_features(rows, tile, err) : ERROR_NONE;
+    for (uint32_t t = 0; layer > 0 && t < rows->ranges.type_count; t++)
+        tile->rows[t] = (struct input_rows){.base = rows->row[layer - 1],
+                                            .stride = model_layer_output_dim(model, layer - 1),
+                                            .row_index = tile->batch.node +
+                                                         mini_batch_node_begin(&tile->batch, t)};
+    for (int l = 0; rc == ERROR_NONE && l < layer; l++)
+        if (model->layer[layer].reads_all || model->layer[layer].second_input == l)
+            rc = copy_rows(rows, l, tile, &lower[l], err);
+    return rc == ERROR_NONE ? inference_tile_add_lower(tile, model, layer + 1, lower, err) : rc;
 }
 
-static enum error_code compute_tile(struct event_rows *rows, int layer, const uint32_t *node,
-                                    uint32_t count, struct error *err)
+/* Computes the rows of node [count], which are of one type. */
+static enum error_code compute_tile(struct event_rows *rows, int layer, uint32_t type,
+                                    const uint32_t *node, uint32_t count, struct error *err)
 {
     const struct model *model = model_of(rows);
     const size_t width = model_layer_output_dim(model, layer);
     const struct model_workspace workspace = {.arena = &rows->arena,
                                               .pool = rows->config->context->pool};
-    struct mini_batch batch = {0};
-    struct layer_input input = {0};
+    struct inference_tile *tile = &rows->tile;
     float *output = NULL;
+    memset(tile, 0, sizeof *tile);
+    tile->span = (struct inference_span){.type = type, .count = TILE_NODES};
+    tile->is_drawn = true;
+    tile->destinations[type] = TILE_NODES;
+    tile->arena = &rows->arena;
     arena_reset(&rows->arena);
     enum error_code rc =
         arena_new(&rows->arena, &output, TILE_NODES * width, "a layer's output", err);
     if (rc == ERROR_NONE)
-        rc = draw(rows, layer, node, count, &batch, err);
+        rc = draw(rows, layer, node, count, tile, err);
     if (rc == ERROR_NONE)
-        rc = read_input(rows, layer, &batch, &input, err);
+        rc = read_input(rows, layer, tile, err);
+    const struct typed_layer_input input = {.block = tile->block.edges ? &tile->block : NULL,
+                                            .count = tile->destinations,
+                                            .start = tile->has_start ? tile->start : NULL,
+                                            .rows = tile->rows};
     if (rc == ERROR_NONE)
-        rc =
-            model_infer_layer(model, rows->config->weights, layer, &input, &workspace, output, err);
+        rc = model_infer_types(model, rows->config->weights, layer, &input, type, &workspace,
+                               output, err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < count; i++) {
         memcpy(rows->row[layer] + node[i] * width, output + i * width, width * sizeof *output);
         rows->is_valid[layer][node[i]] = 1;
@@ -435,15 +471,38 @@ static enum error_code compute_tile(struct event_rows *rows, int layer, const ui
     return rc;
 }
 
-static enum error_code compute_layer(struct event_rows *rows, int layer, struct error *err)
+static uint32_t type_of(const struct event_rows *rows, uint32_t node)
+{
+    return type_ranges_type(&rows->ranges, type_ranges_part(&rows->ranges, node), node);
+}
+
+/* Lists the nodes of one type that the layer has to compute. */
+static enum error_code choose_type(struct event_rows *rows, int layer, uint32_t type,
+                                   struct error *err)
 {
     const struct node_list *wanted = &rows->wanted[layer];
+    struct node_list *chosen = &rows->of_type;
+    chosen->count = 0;
+    const enum error_code rc =
+        memory_grow(&chosen->node, &chosen->capacity, wanted->count, "nodes of events", err);
+    for (size_t i = 0; rc == ERROR_NONE && i < wanted->count; i++)
+        if (type_of(rows, wanted->node[i]) == type)
+            chosen->node[chosen->count++] = wanted->node[i];
+    return rc;
+}
+
+static enum error_code compute_layer(struct event_rows *rows, int layer, struct error *err)
+{
+    const struct node_list *chosen = &rows->of_type;
     enum error_code rc = ERROR_NONE;
-    uint32_t count = 0;
-    for (size_t first = 0; rc == ERROR_NONE && first < wanted->count; first += count) {
-        rc = tile_size(rows, wanted->node + first, wanted->count - first, &count, err);
-        if (rc == ERROR_NONE)
-            rc = compute_tile(rows, layer, wanted->node + first, count, err);
+    for (uint32_t t = 0; rc == ERROR_NONE && t < rows->ranges.type_count; t++) {
+        uint32_t count = 0;
+        rc = choose_type(rows, layer, t, err);
+        for (size_t first = 0; rc == ERROR_NONE && first < chosen->count; first += count) {
+            rc = tile_size(rows, chosen->node + first, chosen->count - first, &count, err);
+            if (rc == ERROR_NONE)
+                rc = compute_tile(rows, layer, t, chosen->node + first, count, err);
+        }
     }
     return rc;
 }

@@ -2,9 +2,10 @@
  * event_rows - what the last layer gives of nodes as they are at a time, for events that are scored
  * in time order.
  *
- * The messages of a row at time t are all edges that are strictly earlier, of training or held out
- * (event_history.h): with all neighbours, as inference computes rows of the whole graph, and layer
- * by layer from the rows that layer 1 reads.
+ * The messages of a row at time t are all edges of all relations that are strictly earlier, of
+ * training or held out (event_history.h): with all neighbours, as inference computes rows of the
+ * whole graph, and layer by layer from the rows that layer 1 reads. A layer computes the nodes of
+ * one type at a time.
  *
  *   rows of layer 1 .. L, each valid or not
  *   advance to t:  an edge to v is earlier now: v is not valid in any layer that reads edges, nor

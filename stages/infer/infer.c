@@ -33,6 +33,7 @@
 #include "stages/infer/part_inference.h"
 #include "stages/infer/selected_inference.h"
 #include "stages/plan/chain.h"
+#include "stages/plan/node_appearance.h"
 #include "stages/plan/run_model.h"
 #include "store/records/node_permutation.h"
 #include "store/records/snapshot.h"
@@ -46,6 +47,7 @@ struct infer_state {
     struct model model;
     struct edge_use edge_use;
     struct topology topology;
+    int64_t *node_time;               /* of its nodes; NULL: they are always there */
     struct inference_tiles *tiles;    /* NULL until the first unit, as is the next */
     struct part_inference *inference; /* over these */
     int last_part;                    /* of the last layer that was computed */
@@ -61,6 +63,8 @@ static void close_layers(struct infer_state *state)
     inference_tiles_free(state->tiles);
     state->tiles = NULL;
     topology_close(&state->topology);
+    memory_free(state->node_time);
+    state->node_time = NULL;
 }
 
 static void infer_close(void *opaque)
@@ -112,6 +116,9 @@ static enum error_code open_topology(const struct stage_context *context, struct
     if (state->inference)
         return ERROR_NONE;
     enum error_code rc = topology_open(context->store, context->book, &state->topology, err);
+    if (rc == ERROR_NONE)
+        rc = node_appearance_open(context->settings, context->store, context->book,
+                                  &state->topology, &state->node_time, err);
     if (rc == ERROR_NONE)
         rc = new_tiles(context, state, err);
     if (rc != ERROR_NONE)
@@ -288,7 +295,7 @@ const struct stage stage = {
     .reads = "dataset_schema, feature_statistics, node_columns, partition_book, topology_seal, "
              "partition_delta, node_placement, shard_seal, snapshot, "
              "embedding_rows, node_labels, node_splits, graph_index, node_permutation, node_ids, "
-             "wanted_nodes",
+             "wanted_nodes, node_times",
     .writes = "shard_seal, outputs_seal",
     .form = STAGE_LOOP,
     .multiplies = true,

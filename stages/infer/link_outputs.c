@@ -11,6 +11,7 @@
 #include "stages/infer/link_ranks.h"
 #include "stages/infer/prediction_table.h"
 #include "stages/plan/link_rows.h"
+#include "stages/plan/node_appearance.h"
 #include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/pair_sides.h"
 #include "stages/sampling/sampler.h"
@@ -40,6 +41,7 @@ struct link_outputs { /* one run */
     struct decoder decoder;
     struct edge_splits splits;
     struct topology topology;
+    int64_t *node_time; /* of its nodes; NULL: they are always there */
     struct known_pairs known;
     struct pair_ends ends;
     struct pair_sides sides; /* of a bipartite graph without relations */
@@ -169,7 +171,10 @@ static enum error_code open_topology(struct link_outputs *o, struct error *err)
     const struct stage_context *context = o->context;
     if (task_of_labels(o) && !context->schedule->shows_history)
         return ERROR_NONE;
-    const enum error_code rc = topology_open(context->store, context->book, &o->topology, err);
+    enum error_code rc = topology_open(context->store, context->book, &o->topology, err);
+    if (rc == ERROR_NONE)
+        rc = node_appearance_open(context->settings, context->store, context->book, &o->topology,
+                                  &o->node_time, err);
     return rc == ERROR_NONE ? topology_open_parts(&o->topology, context->pool, err) : rc;
 }
 
@@ -254,6 +259,7 @@ static enum error_code close_all(struct link_outputs *o, enum error_code rc, str
     known_pairs_release(&o->known);
     pair_sides_release(&o->sides);
     topology_close(&o->topology);
+    memory_free(o->node_time);
     store_release_record(&o->splits.view);
     return rc;
 }

@@ -608,10 +608,9 @@ const struct stage stage = {
     .name = "ingest",
     .summary = "read the user's graph, or generate one, into the records of a dataset",
     .reads = "",
-    .writes =
-        "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, "
-        "edge_splits, graph_index, node_ids, feature_statistics, node_columns, dataset_delta, "
-        "dataset_merge",
+    .writes = "dataset_schema, edge_chunk, feature_chunk, node_labels, node_splits, "
+              "edge_splits, graph_index, node_ids, feature_statistics, node_columns, node_times, "
+              "dataset_delta, dataset_merge",
     .form = STAGE_ONCE,
     .work = ingest_work,
 };

@@ -67,15 +67,7 @@ static bool has_several_kinds(const struct dataset_schema *schema)
 static enum error_code check_pairs(const struct pipeline_settings *settings,
                                    const struct dataset_schema *schema, struct error *err)
 {
-    if (!task_has(schema->task, TASK_RANKS))
-        return ERROR_NONE;
-    if (settings->sample.pairs == PAIRS_WALKS &&
-        (has_several_kinds(schema) || schema->edge_width.of[EDGE_TYPE]))
-        return error_set(err, ERROR_INVALID,
-                         "sample.pairs is walks, but pairs of a walk have no relation and no edge "
-                         "type: expected `pairs: edges`, or a graph without edge types, or "
-                         "`relations: false` below `ingest:`");
-    return check_ends(settings, schema, err);
+    return task_has(schema->task, TASK_RANKS) ? check_ends(settings, schema, err) : ERROR_NONE;
 }
 
 /* Reads the graphs of a task of graphs, and checks that each part can have one. */

@@ -130,8 +130,10 @@ static enum error_code check_sampler(const struct pipeline_settings *settings,
                                      const struct dataset_schema *schema, struct error *err)
 {
     const struct sampler *sampler = pipeline_sampler(settings);
+    const bool has_node_times = settings->ingest.node_times[0] != 0;
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (sampler->needs >> c & 1 && !edge_widths_have(&schema->edge_width, (enum edge_column)c))
+        if (sampler->needs >> c & 1 && !(c == EDGE_TIME && has_node_times) &&
+            !edge_widths_have(&schema->edge_width, (enum edge_column)c))
             return refuse_without(sampler, schema, (enum edge_column)c, err);
     if (sampler->refuses_negatives && schema->negative_weight_count > 0)
         return error_set(err, ERROR_INPUT,

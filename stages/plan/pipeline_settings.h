@@ -149,6 +149,7 @@ struct pipeline_settings {
         char sparse_columns[SETTING_TEXT_LONG];
         enum task_kind task;
         int64_t class_count;                /* 0: as many as the labels have */
+        char node_times[SETTING_PATH_SIZE]; /* "": nodes are always there */
         char edge_label[SETTING_NAME_SIZE]; /* the name of the field, for tasks of labelled edges */
         int64_t edge_label_form;            /* enum edge_label_form */
         char edge_split[SETTING_NAME_SIZE]; /* for tasks of pairs */

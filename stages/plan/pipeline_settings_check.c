@@ -62,9 +62,8 @@ static bool takes_graphs(const struct sampler *sampler)
     return sampler->takes_graphs;
 }
 
-/* Checks the sampler of a task of pairs: it must leave out the edges that are learnt. Held-out
- * edges are inferred layer by layer on all edges that messages pass along, so a sampler by time
- * suits only edges that are split by time. */
+/* Checks the sampler of a task of pairs: it must leave out the edges that are learnt. A sampler by
+ * time suits only held-out edges that are later than all training edges. */
 static enum error_code check_pair_sampler(const struct pipeline_settings *s, struct error *err)
 {
     const struct sampler *sampler = pipeline_sampler(s);
@@ -79,13 +78,6 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
             task_name((enum task_kind)s->ingest.task));
     if (!sampler_goes_by_time(sampler))
         return ERROR_NONE;
-    if (s->ingest.relations)
-        return error_set(err, ERROR_INVALID,
-                         "sample.sampler is %s, but ingest.relations is true, and held-out edges "
-                         "of several relations are inferred layer by layer, which shows them later "
-                         "edges: " ADVICE "expected sample.sampler " SAMPLER_DEFAULT_NAME
-                         ", or write `relations: false` below `ingest:`",
-                         sampler->name);
     if (pipeline_edge_split(s, &split, NULL) != ERROR_NONE || split.kind != EDGE_SPLIT_TIME)
         return error_set(err, ERROR_INVALID,
                          "sample.sampler is %s, but ingest.edge_split is '%s', so that held-out "
@@ -98,6 +90,20 @@ static enum error_code check_pair_sampler(const struct pipeline_settings *s, str
                          "time: expected edges",
                          sampler->name);
     return ERROR_NONE;
+}
+
+/* Refuses a sampler that asks for the times at which nodes appear, if there are none. */
+static enum error_code check_node_times(const struct pipeline_settings *s, struct error *err)
+{
+    const struct sampler *sampler = pipeline_sampler(s);
+    const char *asks =
+        sampler->asks_node_times ? sampler->asks_node_times(&s->sample.option) : NULL;
+    if (!asks || s->ingest.node_times[0])
+        return ERROR_NONE;
+    return error_set(err, ERROR_INVALID,
+                     "%s, but ingest.node_times is empty: expected `node_times:` and a file with a "
+                     "line `id,time` a node below `ingest:`, or another time of seeds",
+                     asks);
 }
 
 /* Checks infer.history. Only edges that are scored at their own times have a history to choose. */
@@ -546,9 +552,11 @@ enum error_code pipeline_settings_check(const struct pipeline_settings *s, struc
                          "type that has the classes",
                          s->ingest.class_count);
     static const setting_check checks[] = {
-        check_beside_input, check_time_format, relation_fanouts_check, embedding_tensors_check,
-        check_examples,     check_history,     check_graphs,           check_model,
-        check_sampler,      check_sums,        check_staleness,        check_pipeline};
+        check_beside_input,      check_time_format, relation_fanouts_check,
+        embedding_tensors_check, check_examples,    check_history,
+        check_node_times,        check_graphs,      check_model,
+        check_sampler,           check_sums,        check_staleness,
+        check_pipeline};
     enum error_code rc = ERROR_NONE;
     for (size_t i = 0; rc == ERROR_NONE && i < sizeof checks / sizeof *checks; i++)
         rc = checks[i](s, err);

@@ -110,7 +110,7 @@ bool pipeline_learns_events(const struct pipeline_settings *settings)
 {
     struct edge_split split;
     return task_has(settings->ingest.task, TASK_HOLDS_OUT_EDGES) &&
-           sampler_goes_by_time(pipeline_sampler(settings)) && !settings->ingest.relations &&
+           sampler_goes_by_time(pipeline_sampler(settings)) &&
            pipeline_edge_split(settings, &split, NULL) == ERROR_NONE &&
            split.kind == EDGE_SPLIT_TIME;
 }

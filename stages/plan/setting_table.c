@@ -372,6 +372,9 @@ const struct setting_spec setting_table[] = {
         "the numbers by which normalise_rows and standardise scale, instead of this graph's own: a "
         "file with the lines `least,X`, `mean,deviation`, and a mean and deviation for each "
         "column; in a graph with relations after `type,NAME` (graphmill infer writes it)"),
+    PATH(DATASET, "ingest.node_times", ingest.node_times,
+        "when nodes appear: a file with a line `id,time` for each node, in the unit of the edge "
+        "times; a sampler by time sees no node before its time, and always a node without a line"),
     CHOICE_OF(DATASET, "ingest.task", ingest.task, "auto", task_names, task_texts,
         "the task to learn"),
     TEXT(LABELLED(DATASET), "ingest.edge_label", ingest.edge_label, "label",

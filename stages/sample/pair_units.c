@@ -197,7 +197,17 @@ static void take_edge(const struct pair_units *units, uint64_t position,
         drawing->time[i] = topology_time(place.part, place.edge);
 }
 
-/* A walk from the target of pair `i`; its source becomes a node of the walk, unless that never leaves. */
+/* Whether a node may be the source of pair `i`: it is of the type in which the relation begins. */
+static bool may_be_source(const struct pair_units *units, const struct pair_drawing *drawing,
+                          uint32_t i, uint32_t node)
+{
+    const uint16_t relation = drawing->type ? drawing->type[i] : 0;
+    return node != drawing->target[i] && pair_ends_type_of(&units->ends, node) ==
+                                             pair_ends_type(&units->ends, relation, PAIR_SOURCE);
+}
+
+/* Draws a walk from the target of pair `i`. The pair's source becomes a node of the walk, unless
+ * the walk has none that may be one. */
 static enum error_code walk_pair(const struct pair_units *units,
                                  const struct stage_context *context, const struct unit *unit,
                                  const struct pair_drawing *drawing, uint32_t i, struct error *err)
@@ -218,7 +228,7 @@ static enum error_code walk_pair(const struct pair_units *units,
     const enum error_code rc = random_walk_draw(&walk, i, drawing->target[i], drawing->walk, err);
     for (uint32_t k = 0; rc == ERROR_NONE && k < length; k++) {
         const uint32_t node = drawing->walk[1 + (first + k) % length];
-        if (node == drawing->target[i])
+        if (!may_be_source(units, drawing, i, node))
             continue;
         drawing->source[i] = node;
         break;

@@ -9,7 +9,8 @@
  *
  * With sample.pairs walks (unsupervised GraphSAGE, Hamilton et al. 2017) a walk of the library begins at the target of that edge, and the
  * pair is a node on it and the target: which step is drawn, and where the walk is back at its start the next one counts. So
- * walks begin at nodes in proportion to their edges.
+ * walks begin at nodes in proportion to their edges. With relations a walk goes along any of them, the pair is of the edge's
+ * relation, and nodes of other types than its sources are passed over.
  */
 #ifndef STAGES_SAMPLE_PAIR_UNITS_H
 #define STAGES_SAMPLE_PAIR_UNITS_H

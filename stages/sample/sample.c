@@ -29,6 +29,7 @@
 #include "common/base/text.h"
 #include "stages/engine/stage.h"
 #include "stages/plan/edge_use.h"
+#include "stages/plan/node_appearance.h"
 #include "stages/plan/run_model.h"
 #include "stages/sample/drawn_parts.h"
 #include "stages/sample/graph_units.h"
@@ -53,6 +54,7 @@ static const uint32_t evaluation_round = UINT32_MAX;
 
 struct sample_state {
     struct topology topology;
+    int64_t *node_time; /* of its nodes; NULL: they are always there */
     struct edge_use use;
     struct node_splits splits;
     struct sampler_tables tables;
@@ -106,6 +108,7 @@ static void sample_close(void *opaque)
     graph_units_close(&state->graphs);
     joined_topology_close(&state->history);
     topology_close(&state->topology);
+    memory_free(state->node_time);
     memory_free(state);
 }
 
@@ -125,6 +128,9 @@ static enum error_code open_inputs(const struct stage_context *context, struct s
     if (rc != ERROR_NONE)
         return rc;
     rc = topology_open_parts(&state->topology, context->pool, err);
+    if (rc == ERROR_NONE)
+        rc = node_appearance_open(context->settings, context->store, book, &state->topology,
+                                  &state->node_time, err);
     if (rc == ERROR_NONE)
         rc = unit_fanouts_open(context, &state->fanouts, err);
     if (rc == ERROR_NONE)
@@ -312,8 +318,8 @@ static enum error_code open_history(const struct stage_context *context, struct 
     enum error_code rc = ERROR_NONE;
     (void)pthread_mutex_lock(&state->mutex);
     if (!state->history.rows)
-        rc = event_history_join(context->store, &state->topology, &state->pairs.splits,
-                                &state->history, err);
+        rc = event_history_join(context->store, context->book, &state->topology,
+                                &state->pairs.splits, &state->history, err);
     (void)pthread_mutex_unlock(&state->mutex);
     return rc;
 }
@@ -334,10 +340,8 @@ static enum error_code sample_pairs(const struct stage_context *context,
     request->seed_count = drawn.seed_count;
     request->seed_node = drawn.seed_node;
     request->excluded = drawn.has_excluded ? &drawn.excluded : NULL;
-    request->times.seed_time = drawn.seed_time;
-    request->times.exclusion = drawn.in_time;
-    request->times.pair_count = drawn.pairs.positive_count;
-    request->times.pair_negatives = drawn.pairs.negatives_each;
+    drawn.times.only_earlier = request->times.only_earlier;
+    request->times = drawn.times;
     rc = draw_from(context, drawer, topology, err);
     if (rc == ERROR_NONE)
         rc = pipeline_sampler(context->settings)->draw(drawer->sampler, request, batch, err);
@@ -547,7 +551,7 @@ const struct stage stage = {
     .name = "sample",
     .summary = "draw neighbourhoods of seed nodes: mini-batches of ids, no features",
     .reads = "topology_seal, partition_delta, node_placement, node_splits, edge_splits, "
-             "graph_index, walk_counts",
+             "graph_index, walk_counts, node_times, node_permutation",
     .writes = "mini_batch, walk_counts",
     .form = STAGE_LOOP,
     .works_side_by_side = true,

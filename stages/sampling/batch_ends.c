@@ -28,13 +28,13 @@ static enum error_code look_back(struct batch_builder *b, const struct neighbor_
     struct graph_row row;
     enum error_code rc = graph_row_of_relation(b->topology, relation, target, &row, err);
     for (uint32_t k = 0; rc == ERROR_NONE && k < row.length; k++) {
-        const int64_t time = graph_row_time(&row, k);
+        const int64_t time = graph_row_time(b->topology, &row, k);
         uint32_t node = 0;
         if (!time_limits_allow(&request->times, seed, time))
             continue;
         rc = graph_row_neighbor(b->topology, &row, k, &node, err);
         if (rc != ERROR_NONE ||
-            time_limits_leave_out(&request->times, request->seed_node, seed, node, target, time))
+            time_limits_leave_out(&request->times, seed, relation, node, target, time))
             continue;
         out->edges++;
         out->loops += node == target;

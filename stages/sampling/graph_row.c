@@ -2,12 +2,6 @@
 
 #include <inttypes.h>
 
-enum error_code graph_row_of(const struct topology *topology, uint32_t node, struct graph_row *out,
-                             struct error *err)
-{
-    return graph_row_of_relation(topology, 0, node, out, err);
-}
-
 enum error_code graph_row_of_relation(const struct topology *topology, uint32_t relation,
                                       uint32_t node, struct graph_row *out, struct error *err)
 {
@@ -76,7 +70,12 @@ uint32_t graph_row_count(const struct graph_row *row, uint32_t node)
     return first_at_least(row, (uint64_t)node + 1) - first_at_least(row, node);
 }
 
-int64_t graph_row_time(const struct graph_row *row, uint32_t k)
+int64_t graph_row_time(const struct topology *topology, const struct graph_row *row, uint32_t k)
 {
-    return topology_time(row->part, row->start + k);
+    const bool is_timed = edge_widths_are_timed(&row->part->width);
+    const int64_t own = is_timed ? topology_time(row->part, row->start + k) : EDGE_TIME_FIRST;
+    const uint32_t source = *topology_neighbor(row->part, row->start + k);
+    if (!topology->node_time || source >= topology->node_count)
+        return own;
+    return topology->node_time[source] > own ? topology->node_time[source] : own;
 }

@@ -22,10 +22,8 @@ struct graph_row {
     uint64_t start;  /* of them, in the part */
 };
 
-/* Fails: ERROR_CORRUPT for a node that is not there, and for a row that is out of range. */
-MUST_CHECK enum error_code graph_row_of(const struct topology *topology, uint32_t node,
-                                        struct graph_row *out, struct error *err);
-/* The same of its edges of one relation, which ends in the node's type. */
+/* Finds the row of a node in a relation, which ends in the node's type. Fails: ERROR_CORRUPT for a
+ * node that is not there, and for a row that is out of range. */
 MUST_CHECK enum error_code graph_row_of_relation(const struct topology *topology, uint32_t relation,
                                                  uint32_t node, struct graph_row *out,
                                                  struct error *err);
@@ -39,8 +37,9 @@ MUST_CHECK enum error_code graph_row_neighbor(const struct topology *topology,
 /* Edges from `node`. */
 uint32_t graph_row_count(const struct graph_row *row, uint32_t node);
 
-/* The time of edge k, of a topology with times. */
-int64_t graph_row_time(const struct graph_row *row, uint32_t k);
+/* Returns the time from which edge k is seen: its own, or the later one at which its source
+ * appears. */
+int64_t graph_row_time(const struct topology *topology, const struct graph_row *row, uint32_t k);
 
 static inline uint64_t graph_row_place(const struct graph_row *row, uint32_t k)
 {

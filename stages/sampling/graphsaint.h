@@ -25,7 +25,7 @@
 #include "stages/sampling/neighbor_sampler.h"
 #include "stages/sampling/node_chances.h"
 
-/* c_uv. Fails as graph_row_of(). */
+/* c_uv. Fails as graph_row_of_relation(). */
 typedef enum error_code (*chance_of_both)(const struct neighbor_request *request,
                                           const struct topology *topology, uint32_t u, uint32_t v,
                                           double *out, struct error *err);

@@ -20,6 +20,7 @@ struct pair_drawer {
     uint32_t excluded_begin[2]; /* of a graph of one relation, as are the next */
     struct growing_array seed, position;
     struct growing_array time; /* of 64-bit numbers: of the seeds */
+    struct growing_array edge; /* [seeds] of each its edge, with times */
     struct typed_pairs typed;  /* of a graph with relations */
 };
 
@@ -159,6 +160,18 @@ uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_
     return node;
 }
 
+/* What the sampler leaves out of the rows of seeds that have times. */
+static struct time_limits limits_of(const struct pair_drawer *d, const struct pair_request *request)
+{
+    return (struct time_limits){.seed_time = (const int64_t *)(const void *)d->time.data,
+                                .exclusion = request->excludes,
+                                .edge = d->edge.data,
+                                .source = request->source,
+                                .target = request->target,
+                                .relation = request->ends ? request->type : NULL,
+                                .reverses = request->ends ? &request->ends->reverses : NULL};
+}
+
 /* ---- drawing ---------------------------------------------------------------------------------- */
 
 enum error_code pair_drawer_new(const struct topology *topology, uint64_t budget_bytes,
@@ -185,6 +198,7 @@ void pair_drawer_free(struct pair_drawer *drawer)
     growing_array_release(&drawer->seed, &drawer->budget);
     growing_array_release(&drawer->position, &drawer->budget);
     growing_array_release(&drawer->time, &drawer->budget);
+    growing_array_release(&drawer->edge, &drawer->budget);
     typed_pairs_release(&drawer->typed, &drawer->budget);
     memory_free(drawer);
 }
@@ -216,6 +230,8 @@ static enum error_code make_room(struct pair_drawer *d, const struct pair_reques
         rc = reserve(d, &d->node, ends, err);
     if (rc == ERROR_NONE && request->time.word)
         rc = reserve(d, &d->time, 2 * ends, err);
+    if (rc == ERROR_NONE && request->time.word)
+        rc = reserve(d, &d->edge, ends, err);
     if (rc == ERROR_NONE)
         rc = reserve(d, &d->slot, 1ULL << d->slot_bits, err);
     if (rc == ERROR_NONE)
@@ -245,6 +261,7 @@ static uint32_t seed_of_pair(struct pair_drawer *d, const struct pair_request *r
     if (!request->time.word)
         return seed_of(d, node);
     ((int64_t *)(void *)d->time.data)[d->seed_count] = edge_time_at(request->time, i);
+    d->edge.data[d->seed_count] = i;
     d->node.data[d->seed_count] = node;
     return d->seed_count++;
 }
@@ -334,7 +351,8 @@ static enum error_code find_excluded(struct pair_drawer *d, const struct pair_re
     return ERROR_NONE;
 }
 
-/* Of a graph with relations: the seeds by type, and what is left out of their rows. */
+/* Orders the seeds of a graph with relations by type, and finds the edges that are left out of
+ * their rows; with times the sampler finds these. */
 static enum error_code settle_types(struct pair_drawer *d, const struct pair_request *request,
                                     struct excluded_edges *excluded, struct error *err)
 {
@@ -344,7 +362,11 @@ static enum error_code settle_types(struct pair_drawer *d, const struct pair_req
         .count = d->seed_count,
         .name = {d->source.data, d->target.data},
         .name_count = {positives, positives * (1 + (size_t)request->negatives)}};
-    const enum error_code rc = typed_pairs_order(&d->typed, &d->budget, request->ends, &seeds, err);
+    enum error_code rc = typed_pairs_order(&d->typed, &d->budget, request->ends, &seeds, err);
+    if (rc == ERROR_NONE && request->time.word)
+        rc = typed_pairs_move(&d->typed, &d->budget, d->time.data, 2, d->seed_count, err);
+    if (rc == ERROR_NONE && request->time.word)
+        return typed_pairs_move(&d->typed, &d->budget, d->edge.data, 1, d->seed_count, err);
     const struct excluded_examples examples = {.count = request->positive_count,
                                                .source = request->source,
                                                .target = request->target,
@@ -369,7 +391,6 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
     must(request->positive_count >= 1 && request->slot < 65536);
     must(request->negative != NEGATIVE_DEGREE || request->chances);
     must(request->negative != NEGATIVE_GIVEN || (request->given && request->given_list));
-    must(!request->ends || !request->time.word);
     struct excluded_edges excluded = {0};
     *out = (struct drawn_pairs){0};
     own.grouped = &drawer->typed;
@@ -390,10 +411,10 @@ enum error_code pair_drawer_draw(struct pair_drawer *drawer, const struct pair_r
                   drawer->target.data, request->type, request->corrupt, request->label},
         .seed_count = drawer->seed_count,
         .seed_node = drawer->node.data,
-        .seed_time = request->time.word ? (const int64_t *)(const void *)drawer->time.data : NULL,
         .has_excluded = in_rows,
-        .in_time = request->time.word ? request->excludes : EXCLUDE_NONE,
         .excluded = excluded,
     };
+    if (request->time.word)
+        out->times = limits_of(drawer, request);
     return ERROR_NONE;
 }

@@ -70,10 +70,9 @@ struct drawn_pairs { /* borrowed from the drawer until its next draw */
     struct seed_pairs pairs;
     uint32_t seed_count;
     const uint32_t *seed_node; /* [seed_count] */
-    const int64_t *seed_time;  /* [seed_count] with times, else NULL */
+    struct time_limits times;  /* {0} without times */
     struct excluded_edges excluded;
     bool has_excluded;
-    enum excluded_edges_kind in_time; /* what the temporal sampler leaves out */
 };
 
 /* `topology` is borrowed. Owns: *out; pair_drawer_free(). */

@@ -46,7 +46,8 @@ enum error_code sampler_check(const struct sampler *sampler, const struct topolo
                               struct error *err)
 {
     for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
-        if (sampler->needs >> c & 1 && !edge_widths_have(&topology->width, (enum edge_column)c))
+        if (sampler->needs >> c & 1 && !(c == EDGE_TIME && topology->node_time) &&
+            !edge_widths_have(&topology->width, (enum edge_column)c))
             return error_set(err, ERROR_INVALID,
                              "sample.sampler is %s, which needs the column %s of the edges: the "
                              "dataset has none",

@@ -69,6 +69,9 @@ struct sampler {
      * names for them. Fails: ERROR_INVALID naming the setting. NULL: all are valid. */
     enum error_code (*check_relations)(const struct sampler_options *options,
                                        const struct partition_book *book, struct error *err);
+    /* Returns the parameter that asks for times of nodes, as messages say it, or NULL. NULL: none
+     * does. */
+    const char *(*asks_node_times)(const struct sampler_options *options);
     /* Messages advise these if counts take too much memory, or if batches have no training node. */
     const char *advice_without_counts, *advice_on_seeds;
     /* Draws the mini-batch of the request, as neighbor_sampler_draw() does. The same request gives

@@ -50,7 +50,7 @@
  * Ids of runs are hashes of settings in this order: a new row goes to the end. */
 #define SAMPLER_OPTION_LIST(INT, CHOICE, WORDS)                                                    \
     CHOICE(temporal_strategy, "temporal_neighbor", "uniform", temporal_strategy_names, "which of the edges that are not later than the seed are kept: uniform or last") \
-    CHOICE(seed_time, "temporal_neighbor", "last_edge", seed_time_names, "the time of a seed node: that of its last_edge or first_edge") \
+    CHOICE(seed_time, "temporal_neighbor", "last_edge", seed_time_names, "the time of a seed node: that of its last_edge or first_edge, or that of the node in ingest.node_times") \
     INT(walk_length, "graphsaint_walk", "2", 1, 1000, "steps of a walk")                           \
     INT(sample_coverage, "graphsaint_walk", "50", 0, 10000, "how often a node is drawn on average to count chances for the normalisation; 0: none") \
     INT(clusters, "cluster_gcn", "1", 1, 65535, "parts of the partition in a mini-batch")          \

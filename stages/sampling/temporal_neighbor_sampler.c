@@ -2,8 +2,8 @@
  * temporal_neighbor_sampler - a neighbourhood in which nothing is later than its seed, as PyG's
  * NeighborLoader with `time_attr`.
  *
- * An edge is taken only if its time is at most the seed's, or below it where the request says
- * only_earlier (struct time_limits). What a node that was reached may see is bounded by the seed's
+ * An edge is taken only if its time, and that of its source if nodes have times, is at most the
+ * seed's, or below it where the request says only_earlier (struct time_limits). What a node that was reached may see is bounded by the seed's
  * time and not by that of the edge that led to it (PyG's disjoint temporal sampling): the seed asks
  * what was known at its time, and all of that was. So two seeds that reach one node see it in two
  * states, and a batch is disjoint: a node is there once for each seed that reaches it. Degrees and
@@ -51,25 +51,26 @@ static int by_position(const void *a, const void *b)
     return (x->position > y->position) - (x->position < y->position);
 }
 
-/* The edges of the row that are early enough. */
+/* Lists the edges of a row of the relation that are early enough. */
 static enum error_code find_candidates(struct batch_builder *b,
-                                       const struct neighbor_request *request,
-                                       const struct graph_row *row, uint32_t node, uint32_t seed,
+                                       const struct neighbor_request *request, uint32_t relation,
+                                       const struct graph_row *row, uint32_t seed,
                                        struct candidate **out, uint32_t *count, struct error *err)
 {
+    const uint32_t target = row->part->first_node + row->index;
     void *data = NULL;
     enum error_code rc = batch_builder_scratch(b, CANDIDATES, (size_t)row->length + 1,
                                                CANDIDATE_WORDS, 0, &data, err);
     *out = data;
     *count = 0;
     for (uint32_t k = 0; rc == ERROR_NONE && k < row->length; k++) {
-        const int64_t own = graph_row_time(row, k);
+        const int64_t own = graph_row_time(b->topology, row, k);
         uint32_t source = 0;
         if (!time_limits_allow(&request->times, seed, own))
             continue;
         rc = graph_row_neighbor(b->topology, row, k, &source, err);
         if (rc == ERROR_NONE &&
-            !time_limits_leave_out(&request->times, request->seed_node, seed, source, node, own))
+            !time_limits_leave_out(&request->times, seed, relation, source, target, own))
             (*out)[(*count)++] = (struct candidate){.time = own, .position = k};
     }
     return rc;
@@ -123,7 +124,7 @@ static enum error_code expand(struct batch_builder *b, const struct neighbor_req
     uint32_t count = 0;
     enum error_code rc = graph_row_of_relation(b->topology, relation, node, &row, err);
     if (rc == ERROR_NONE)
-        rc = find_candidates(b, request, &row, node, seed, &candidate, &count, err);
+        rc = find_candidates(b, request, relation, &row, seed, &candidate, &count, err);
     if (rc == ERROR_NONE && fanout != FANOUT_ALL && fanout < count) {
         const struct random_stream stream =
             subgraph_seed_stream(request, seed, relation, (uint32_t)hop);
@@ -198,9 +199,15 @@ static enum error_code draw(struct neighbor_sampler *sampler,
     return rc == ERROR_NONE ? batch_builder_finish(b, request, BATCH_NESTED, out, err) : rc;
 }
 
+static const char *asks_node_times(const struct sampler_options *options)
+{
+    return options->seed_time == SEED_TIME_NODE ? "sample.seed_time is node" : NULL;
+}
+
 const struct sampler temporal_neighbor_row = {.name = "temporal_neighbor",
                                               .needs = 1U << EDGE_TIME,
                                               .has_neighborhoods = true,
                                               .is_disjoint = true,
                                               .takes_pairs = true,
+                                              .asks_node_times = asks_node_times,
                                               .draw = draw};

@@ -73,6 +73,20 @@ uint32_t typed_pairs_other(const struct typed_pairs *pairs, const struct pair_en
     return own->member.data[first + (own->place.data[i] - first + 1 + step) % all];
 }
 
+enum error_code typed_pairs_move(struct typed_pairs *pairs, struct array_budget *budget,
+                                 uint32_t *value, size_t words, uint32_t count, struct error *err)
+{
+    const enum error_code rc =
+        growing_array_reserve(&pairs->copy, budget, count * words, 0, what, err);
+    if (rc != ERROR_NONE || count == 0)
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        memcpy(pairs->copy.data + pairs->number.data[i] * words, value + i * words,
+               words * sizeof *value);
+    memcpy(value, pairs->copy.data, count * words * sizeof *value);
+    return ERROR_NONE;
+}
+
 enum error_code typed_pairs_order(struct typed_pairs *pairs, struct array_budget *budget,
                                   const struct pair_ends *ends, const struct named_seeds *seeds,
                                   struct error *err)
@@ -82,8 +96,6 @@ enum error_code typed_pairs_order(struct typed_pairs *pairs, struct array_budget
     enum error_code rc = growing_array_reserve(&pairs->number, budget, count, 0, what, err);
     if (rc == ERROR_NONE)
         rc = growing_array_reserve(&pairs->type, budget, count, 0, what, err);
-    if (rc == ERROR_NONE)
-        rc = growing_array_reserve(&pairs->copy, budget, count, 0, what, err);
     if (rc != ERROR_NONE)
         return rc;
     uint32_t *number = pairs->number.data, *type = pairs->type.data;
@@ -94,13 +106,10 @@ enum error_code typed_pairs_order(struct typed_pairs *pairs, struct array_budget
     }
     begin_types(pairs->seed_begin);
     memcpy(next, pairs->seed_begin, sizeof next);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         number[i] = next[type[i]]++;
-        pairs->copy.data[number[i]] = seeds->node[i];
-    }
-    memcpy(seeds->node, pairs->copy.data, count * sizeof *seeds->node);
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < seeds->name_count[side]; i++)
             seeds->name[side][i] = number[seeds->name[side][i]];
-    return ERROR_NONE;
+    return typed_pairs_move(pairs, budget, seeds->node, 1, count, err);
 }

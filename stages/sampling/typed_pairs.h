@@ -49,6 +49,11 @@ struct named_seeds {
     size_t name_count[2];
 };
 
+/* Moves value [count, words], which belongs to the seeds, to the order that typed_pairs_order()
+ * found last. Fails: ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code typed_pairs_move(struct typed_pairs *pairs, struct array_budget *budget,
+                                            uint32_t *value, size_t words, uint32_t count,
+                                            struct error *err);
 /* Puts the seeds in order, and what names them. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code typed_pairs_order(struct typed_pairs *pairs, struct array_budget *budget,
                                              const struct pair_ends *ends,

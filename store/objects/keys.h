@@ -2,7 +2,7 @@
  * keys - makes the keys of everything in a store.
  *
  *   dataset/<id>/schema  labels  splits  edge_splits  graphs  node_ids
- *                feature_statistics  node_columns  edges/<chunk>  features/<chunk>
+ *                feature_statistics  node_columns  node_times  edges/<chunk>  features/<chunk>
  *   dataset/<id>/feature_statistics/<t>               for node types other than the first
  *   dataset/<id>/delta                                if it is a version of another dataset
  *   partition/<id>/assignment  permutation  book  splits  edge_splits  graphs  report

@@ -68,6 +68,7 @@ static const char *const kind_name[RECORD_KIND_COUNT] = {
     [RECORD_PARTITION_DELTA] = "partition_delta",
     [RECORD_DATASET_MERGE] = "dataset_merge",
     [RECORD_NODE_PLACEMENT] = "node_placement",
+    [RECORD_NODE_TIMES] = "node_times",
 };
 
 const char *record_kind_name(enum record_kind kind)

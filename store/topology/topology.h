@@ -117,8 +117,10 @@ struct topology { /* {0} is closed; the parts of one partition, opened together 
     uint64_t edge_count;
     struct edge_widths width; /* of the edge columns */
     bool is_vertex_cut, is_delta;
-    bool is_at_random;          /* rows are requested before they are read (topology_ahead.h) */
-    const uint32_t *book;       /* [part_count + 1], owned */
+    bool is_at_random;    /* rows are requested before they are read (topology_ahead.h) */
+    const uint32_t *book; /* [part_count + 1], owned */
+    /* [node_count] when nodes appear; borrowed, set by the caller. NULL: they are always there. */
+    const int64_t *node_time;
     struct topology_part *part; /* [part_count, relation_count], owned */
     struct topology_base *base; /* the base of a delta, owned; NULL: the topology is whole */
     struct topology_source

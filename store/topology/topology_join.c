@@ -13,7 +13,15 @@ struct joining {
     struct merged_rows *to;
 };
 
-static enum error_code check_edges(const struct topology *topology,
+/* Whether the relation has rows for nodes of the target's type. */
+static bool has_row(const struct topology *topology, uint32_t relation, uint32_t target)
+{
+    const struct topology_part *rows =
+        topology_rows(topology, topology_part_of(topology, target), relation);
+    return target - rows->first_node < rows->node_count;
+}
+
+static enum error_code check_edges(const struct topology *topology, uint32_t relation,
                                    const struct other_edges *others, struct error *err)
 {
     const uint32_t nodes = topology->node_count;
@@ -29,6 +37,11 @@ static enum error_code check_edges(const struct topology *topology,
                              "edge %" PRIu64 " to join, from %" PRIu32 " to %" PRIu32
                              ": expected nodes below %" PRIu32 ", ascending by target and source",
                              i, s, t, nodes);
+        if (!has_row(topology, relation, t))
+            return error_set(err, ERROR_CORRUPT,
+                             "edge %" PRIu64 " to join, to %" PRIu32
+                             ": expected a node that relation %" PRIu32 " ends in",
+                             i, t, relation);
     }
     return ERROR_NONE;
 }
@@ -96,10 +109,12 @@ static enum error_code fill_rows(void *joining, struct error *err)
 }
 
 static enum error_code join_part(struct store *store, const struct topology *topology, int number,
-                                 struct joining *j, struct joined_topology *out, struct error *err)
+                                 uint32_t relation, struct joining *j, struct joined_topology *out,
+                                 struct error *err)
 {
-    struct topology_part *part = &out->topology.part[number];
-    j->old = topology_rows(topology, number, 0);
+    const size_t place = (size_t)number * topology_relations(topology) + relation;
+    struct topology_part *part = &out->topology.part[place];
+    j->old = topology_rows(topology, number, relation);
     j->first = j->end;
     j->end = j->others->count;
     j->end = end_of(j, j->first, topology->book[number + 1] - 1);
@@ -108,9 +123,23 @@ static enum error_code join_part(struct store *store, const struct topology *top
                                    .edge_count = j->old->edge_count + (j->end - j->first),
                                    .width = topology->width};
     j->part = part;
-    j->to = &out->rows[number];
+    j->to = &out->rows[place];
     out->topology.edge_count += part->edge_count;
-    return merged_rows_build(store, part, count_rows, fill_rows, j, j->to, err);
+    return part->node_count ? merged_rows_build(store, part, count_rows, fill_rows, j, j->to, err)
+                            : ERROR_NONE;
+}
+
+/* Joins the rows of one relation in all parts. */
+static enum error_code join_relation(struct store *store, const struct topology *topology,
+                                     uint32_t relation, const struct other_edges *others,
+                                     struct joined_topology *out, struct error *err)
+{
+    struct joining joining = {.others = others};
+    enum error_code rc = check_edges(topology, relation, others, err);
+    for (int p = 0; rc == ERROR_NONE && p < topology->part_count; p++)
+        if (topology->book[p + 1] > topology->book[p])
+            rc = join_part(store, topology, p, relation, &joining, out, err);
+    return rc;
 }
 
 enum error_code topology_join(struct store *store, const struct topology *topology,
@@ -118,25 +147,23 @@ enum error_code topology_join(struct store *store, const struct topology *topolo
                               struct error *err)
 {
     const size_t parts = (size_t)topology->part_count;
-    struct joining joining = {.others = others};
+    const uint32_t relations = topology_relations(topology);
     uint32_t *bounds = NULL;
     *out = (struct joined_topology){.topology = {.part_count = topology->part_count,
+                                                 .relation_count = topology->relation_count,
                                                  .node_count = topology->node_count,
-                                                 .width = topology->width}};
-    must(topology_relations(topology) == 1);
-    enum error_code rc = check_edges(topology, others, err);
-    if (rc == ERROR_NONE)
-        rc = memory_new(&bounds, parts + 1, "a partition book", err);
+                                                 .width = topology->width,
+                                                 .node_time = topology->node_time}};
+    enum error_code rc = memory_new(&bounds, parts + 1, "a partition book", err);
     if (rc == ERROR_NONE)
         memcpy(bounds, topology->book, (parts + 1) * sizeof *bounds);
     out->topology.book = bounds;
     if (rc == ERROR_NONE)
-        rc = memory_new(&out->topology.part, parts, "the parts of a topology", err);
+        rc = memory_new(&out->topology.part, parts * relations, "the parts of a topology", err);
     if (rc == ERROR_NONE)
-        rc = memory_new(&out->rows, parts, "the rows of parts", err);
-    for (int p = 0; rc == ERROR_NONE && p < topology->part_count; p++)
-        if (topology->book[p + 1] > topology->book[p])
-            rc = join_part(store, topology, p, &joining, out, err);
+        rc = memory_new(&out->rows, parts * relations, "the rows of parts", err);
+    for (uint32_t r = 0; rc == ERROR_NONE && r < relations; r++)
+        rc = join_relation(store, topology, r, &others[r], out, err);
     if (rc != ERROR_NONE)
         joined_topology_close(out);
     return rc;
@@ -144,14 +171,16 @@ enum error_code topology_join(struct store *store, const struct topology *topolo
 
 void joined_topology_close(struct joined_topology *joined)
 {
-    for (int p = 0; joined->rows && p < joined->topology.part_count; p++) {
-        struct topology_part *part = &joined->topology.part[p];
+    const size_t count =
+        (size_t)joined->topology.part_count * topology_relations(&joined->topology);
+    for (size_t i = 0; joined->rows && i < count; i++) {
+        struct topology_part *part = &joined->topology.part[i];
         memory_free(part->row_start_chunk);
         memory_free(part->neighbor_chunk);
         for (int c = 0; c < EDGE_COLUMN_COUNT; c++)
             memory_free(part->column_chunk[c]);
         memory_free(part->weight_sum_chunk);
-        merged_rows_release(&joined->rows[p]);
+        merged_rows_release(&joined->rows[i]);
     }
     memory_free(joined->rows);
     topology_close(&joined->topology);

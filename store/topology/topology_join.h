@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-struct other_edges { /* borrowed */
+struct other_edges { /* of one relation; borrowed */
     uint64_t count;
     const uint32_t *source, *target;  /* [count]; by target, then by source, ascending */
     struct edge_columns_view columns; /* [count], with the topology's widths */
@@ -27,12 +27,12 @@ struct other_edges { /* borrowed */
 
 struct joined_topology { /* {0} is closed */
     struct topology topology;
-    struct merged_rows *rows; /* [part_count], owned */
+    struct merged_rows *rows; /* [part_count, relations], owned */
 };
 
-/* Joins a topology of one relation, all of whose parts are open. That topology may be closed
- * afterwards. Fails: ERROR_CORRUPT for an end out of range or out of order, or columns of other
- * widths; ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
+/* Joins a topology with others [relations]; all of its parts are open. It may be closed afterwards.
+ * Fails: ERROR_CORRUPT for an end out of range or out of order, a target that has no row in the
+ * relation, or columns of other widths; ERROR_NO_SPACE; ERROR_NO_MEMORY; ERROR_IO. */
 MUST_CHECK enum error_code topology_join(struct store *store, const struct topology *topology,
                                          const struct other_edges *others,
                                          struct joined_topology *out, struct error *err);

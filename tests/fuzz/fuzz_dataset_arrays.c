@@ -7,6 +7,7 @@
 #include "store/records/node_ids.h"
 #include "store/records/node_labels.h"
 #include "store/records/node_splits.h"
+#include "store/records/node_times.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 
@@ -105,6 +106,13 @@ static void read_statistics(const struct record_view *view)
         must(isfinite(statistics.mean[c]) && statistics.deviation[c] >= 0);
 }
 
+static void read_times(const struct record_view *view)
+{
+    struct node_times times;
+    if (node_times_decode(view, 2, &times, NULL) == ERROR_NONE)
+        sink = (double)(times.time[0] ^ times.time[1]);
+}
+
 static void read_columns(const struct record_view *view)
 {
     struct column_encoding encoding;
@@ -129,6 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {RECORD_NODE_LABELS, 2, read_labels},   {RECORD_NODE_SPLITS, 1, read_splits},
         {RECORD_NODE_IDS, 1, read_ids},         {RECORD_FEATURE_STATISTICS, 1, read_statistics},
         {RECORD_NODE_COLUMNS, 1, read_columns}, {RECORD_DATASET_MERGE, 1, read_merge},
+        {RECORD_NODE_TIMES, 1, read_times},
     };
     struct record_view view;
     if (size == 0)

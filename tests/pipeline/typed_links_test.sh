@@ -102,7 +102,31 @@ with() { # NAME LINE...: the pipeline with other settings
 }
 expect 78 'sample.evaluation_negatives is 3, expected fewer than nodes of type venue: the dataset has 3' \
     with many sample.evaluation_negatives=3
-expect 78 'sample.pairs is walks, but pairs of a walk have no relation' with walks sample.pairs=walks
+# Pairs of walks are of the relation of the edge at which the walk begins: their ends are of its types, and some are no edges.
+"$bin/graphmill" run "$file" --directory "$work/walks" --quiet --set sample.pairs=walks --set sample.pair_walk_length=4
+"$bin/graphmill" run "$file" --directory "$work/walks-three" --quiet --workers 3 --set sample.pairs=walks --set sample.pair_walk_length=4
+cmp -s "$work/walks/outputs/predictions.csv" "$work/walks-three/outputs/predictions.csv" || fail "walks: three workers give other scores"
+said=$("$bin/graphmill" replay "$work/walks" sample --round 1 --slot 0) || fail "replay of walks: $said"
+"$bin/graphmill" export "$work/walks" --what step --round 1 --output "$work/step.safetensors" >/dev/null
+python3 - "$source_folder/tests/pipeline" "$work" >"$work/said" 2>&1 <<'CHECK' || fail "$(tail -1 "$work/said")"
+import csv, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+from link_checks import read_step
+work = sys.argv[2]
+edges = {(int(e["src"]), int(e["dst"]), int(e["etype"])) for e in csv.DictReader(open(f"{work}/papers/edges.csv"))}
+tensors, _, _ = read_step(f"{work}/step.safetensors")
+kinds = ("author", "paper", "venue")
+seeds = [(n, kind) for kind in kinds for n in tensors[f"mini_batch.node.{kind}"][: tensors[f"mini_batch.hop_end.{kind}"][0]]]
+ends = {0: ("author", "paper"), 1: ("paper", "paper"), 2: ("paper", "venue")}
+positives = len(tensors["pair_source"])
+pairs = list(zip(tensors["pair_source"], tensors["pair_target"][:positives], tensors["pair_type"]))
+assert len(pairs) >= 80, len(pairs)
+for source, target, kind in pairs:
+    assert (seeds[source][1], seeds[target][1]) == ends[kind], (seeds[source], seeds[target], kind)
+far = {kind: sum((seeds[s][0], seeds[t][0], k) not in edges for s, t, k in pairs if k == kind) for kind in ends}
+assert all(far.values()), f"pairs that are no edges, by relation: {far}"
+CHECK
 expect 78 'no relation leads to type author' with one_way ingest.add_reverse=false train-step.model=hgt
 printf 'source,target,type\n3,4,0\n' >"$work/wrong.csv"
 expect 65 'wrong.csv:2: target 4 of relation writes: expected a node of type paper, found one of type author' \

@@ -18,6 +18,7 @@
 #include "stages/ingest/build/graph_members.h"
 #include "stages/ingest/build/memory_held.h"
 #include "stages/ingest/build/node_targets.h"
+#include "stages/ingest/build/node_time_table.h"
 #include "store/records/dataset_types.h"
 #include "store/records/node_columns.h"
 
@@ -39,6 +40,7 @@ struct dataset_builder {
     int64_t *id_integer;
     uint64_t *id_offset;
     char *id_text;
+    struct node_time_table times;
     struct column_encoding encoding;
     struct dataset_notes notes;
     struct value_notes values; /* notes of readers about values */
@@ -96,6 +98,7 @@ void dataset_builder_free(struct dataset_builder *builder)
     memory_free(builder->id_integer);
     memory_free(builder->id_offset);
     memory_free(builder->id_text);
+    node_time_table_release(&builder->times);
     /* store_sweep() removes what remains */
     if (builder->scratch[0])
         error_ignore(file_remove_all(builder->scratch, NULL));
@@ -328,6 +331,12 @@ enum error_code dataset_builder_hold_out(struct dataset_builder *builder, enum h
     return rc;
 }
 
+enum error_code dataset_builder_set_time(struct dataset_builder *builder, int64_t node,
+                                         int64_t time, struct error *err)
+{
+    return node_time_table_set(&builder->times, builder->schema.node_count, node, time, err);
+}
+
 enum error_code dataset_builder_give_negatives(struct dataset_builder *builder, enum split split,
                                                const struct given_edge *given, const int64_t *node,
                                                size_t count, struct error *err)
@@ -529,7 +538,7 @@ static void note_time_unit(struct dataset_builder *builder)
     char meaning[32];
     struct dataset_schema *schema = &builder->schema;
     (void)time_format_meaning(&builder->values.time, meaning);
-    if (schema->edge_width.of[EDGE_TIME] && strcmp(meaning, "number") != 0)
+    if ((schema->edge_width.of[EDGE_TIME] || builder->times.time) && strcmp(meaning, "number") != 0)
         must(text_copy(schema->time_unit, sizeof schema->time_unit, meaning));
 }
 
@@ -607,6 +616,9 @@ enum error_code dataset_builder_finish(struct dataset_builder *builder,
         rc = store_ids(builder, err);
     if (rc == ERROR_NONE && (builder->encoding.class_count || builder->encoding.column_count))
         rc = node_columns_put(builder->config.store, builder->schema.id, &builder->encoding, err);
+    if (rc == ERROR_NONE)
+        rc = node_time_table_put(&builder->times, builder->schema.node_count, builder->config.store,
+                                 builder->schema.id, err);
     if (rc == ERROR_NONE)
         rc = store_schema(builder, one_way, err);
     if (rc == ERROR_NONE && schema)

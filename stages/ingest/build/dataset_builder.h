@@ -132,6 +132,10 @@ MUST_CHECK enum error_code dataset_builder_hold_out(struct dataset_builder *buil
                                                     enum held_out split,
                                                     const struct given_edge *given,
                                                     struct error *err);
+/* Sets the time at which a node appears. Fails: ERROR_INPUT for a node out of range, and for one
+ * that has a time already; ERROR_NO_MEMORY. */
+MUST_CHECK enum error_code dataset_builder_set_time(struct dataset_builder *builder, int64_t node,
+                                                    int64_t time, struct error *err);
 /* Sets the negatives that a file lists for an edge (given_negatives.h). Fails: ERROR_INPUT for a
  * node out of range, and for an empty list. */
 MUST_CHECK enum error_code dataset_builder_give_negatives(struct dataset_builder *builder,

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/ingest/formats/keyed_file.h"
+#include "stages/ingest/formats/node_time_file.h"
 
 #include <inttypes.h>
 
@@ -134,6 +135,8 @@ enum error_code held_edge_files_push(const struct pipeline_settings *settings,
     static const char *const split_name[SPLIT_COUNT] = {
         [SPLIT_TRAIN] = "training", [SPLIT_VALID] = "valid", [SPLIT_TEST] = "test"};
     enum error_code rc = need_files(settings, err);
+    if (rc == ERROR_NONE)
+        rc = node_time_file_push(settings, names, builder, err);
     for (int i = 0; rc == ERROR_NONE && i < 2 * SPLIT_COUNT && !pipeline_reads_targets(settings);
          i++) {
         const int split = i % SPLIT_COUNT;

@@ -1,6 +1,6 @@
 /*
- * held_edge_files - the edges of validation and test that files list (ingest.edge_split: given),
- * and the negatives that files list.
+ * held_edge_files - reads the files that can lie beside any input: the edges of validation and test
+ * (ingest.edge_split: given), given negatives, and the times of nodes (node_time_file.h).
  *
  *   source,target      a line for each edge, in the ids of the input; comma, tab or blanks between
  *   8412,17            them, plain or gzip; a header line and comments (#, %) are skipped; further

@@ -157,7 +157,7 @@ static enum error_code sum_file_input(const struct pipeline_settings *settings,
     return rc;
 }
 
-/* Adds files of held-out edges and negatives, which any input may have. */
+/* Adds files of held-out edges, negatives and times of nodes, which any input may have. */
 static enum error_code sum_held_edges(const struct pipeline_settings *settings,
                                       const struct file_notes *notes, struct checksum_stream *sum,
                                       struct error *err)
@@ -172,6 +172,10 @@ static enum error_code sum_held_edges(const struct pipeline_settings *settings,
     const size_t count =
         task_has(settings->ingest.task, TASK_LABELS_EDGES) ? 2 : sizeof beside / sizeof *beside;
     enum error_code rc = ERROR_NONE;
+    if (settings->ingest.node_times[0])
+        rc = sum_file(notes, sum, settings->ingest.node_times, "node_times", err);
+    if (rc != ERROR_NONE)
+        return error_context(err, rc, "ingest.node_times");
     for (size_t i = 0; rc == ERROR_NONE && i < count && !pipeline_reads_targets(settings); i++) {
         if (!beside[i].path[0])
             continue;

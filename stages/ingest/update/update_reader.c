@@ -99,6 +99,18 @@ static enum error_code open_times(struct update_reader *reader, struct error *er
                      reader->settings->ingest.time_format, meaning, expected);
 }
 
+/* Refuses an update of a dataset with times of nodes: new nodes would have none. */
+static enum error_code check_node_times(struct update_reader *reader, struct error *err)
+{
+    if (!reader->settings->ingest.node_times[0])
+        return ERROR_NONE;
+    return error_set(
+        err, ERROR_INVALID,
+        "ingest.node_times is '%s', and an update has no times for nodes: expected the "
+        "whole graph brought in anew",
+        reader->settings->ingest.node_times);
+}
+
 /* Refuses added or removed edges if weights are ranks. A rank is a share of all edges, so one edge
  * more or less changes the weights of the others. */
 static enum error_code check_ranks(struct update_reader *reader, struct error *err)
@@ -116,22 +128,15 @@ static enum error_code check_ranks(struct update_reader *reader, struct error *e
 
 enum error_code update_reader_run(struct update_reader *reader, struct error *err)
 {
-    static enum error_code (*const step[])(struct update_reader *,
-                                           struct error *) = {check_ranks,
-                                                              open_times,
-                                                              update_links_open,
-                                                              update_labels_open,
-                                                              update_graphs_open,
-                                                              update_nodes_remove,
-                                                              update_graphs_remove,
-                                                              update_edges_remove,
-                                                              update_links_check_gone,
-                                                              update_nodes_add,
-                                                              update_edges_add,
-                                                              update_links_settle,
-                                                              update_links_check_new,
-                                                              update_rows_take,
-                                                              check_training};
+    static enum error_code (*const step[])(struct update_reader *, struct error *) = {
+        check_node_times,    check_ranks,
+        open_times,          update_links_open,
+        update_labels_open,  update_graphs_open,
+        update_nodes_remove, update_graphs_remove,
+        update_edges_remove, update_links_check_gone,
+        update_nodes_add,    update_edges_add,
+        update_links_settle, update_links_check_new,
+        update_rows_take,    check_training};
     enum error_code rc = update_check_dataset(reader->schema, err);
     reader->delta.base_nodes = reader->schema->node_count;
     tell_types(reader);

@@ -33,8 +33,13 @@ static const struct {
       {"ingest.relations", "true"},
       {"ingest.task", "link_prediction"},
       {"ingest.edge_split", "time 80/10/10"}},
-     "sample.sampler is temporal_neighbor, but ingest.relations is true, and held-out edges of "
-     "several relations are inferred layer by layer, which shows them later edges"},
+     NULL},
+    {{{"sample.sampler", "temporal_neighbor"}, {"sample.seed_time", "node"}},
+     "sample.seed_time is node, but ingest.node_times is empty"},
+    {{{"sample.sampler", "temporal_neighbor"},
+      {"sample.seed_time", "node"},
+      {"ingest.node_times", "/x/times.csv"}},
+     NULL},
 };
 
 static void what_a_sampler_cannot_do_is_said(void **state)

@@ -213,13 +213,16 @@ static void the_edge_of_a_pair_is_in_none_of_its_rows(void **state)
                 const int64_t time = time_of(&f, t, s), kept = *back;
                 const uint32_t seeds[] = {s, t, (s + t) % FIXTURE_NODES};
                 const int64_t times[] = {time, time, time};
+                const uint32_t edges[] = {0, 0, 0};
                 struct neighbor_request request =
                     sampler_fixture_request(&f, sampler_of(SAMPLER_TEMPORAL_NEIGHBOR), i);
                 *back = i % 2 ? time : time - 1;
                 request.seed_node = seeds;
                 request.times.seed_time = times;
                 request.seed_count = 3;
-                request.times.pair_count = request.times.pair_negatives = 1;
+                request.times.edge = edges;
+                request.times.source = seeds;
+                request.times.target = seeds + 1;
                 request.fanout = all;
                 request.wants_degree = true;
                 request.times.exclusion = kind;

@@ -1,5 +1,6 @@
 /* Neighbourhoods of the past over several relations: against a slow sampler that follows the rule
  * edge by edge, against chance, and against edges of the future that give everything away. */
+#include "stages/sampling/pair_drawer.h"
 #include "stages/sampling/sampler.h"
 #include "store/objects/keys.h"
 
@@ -150,6 +151,57 @@ static void a_planted_future_changes_no_bit(void **state)
     assert_memory_equal(before, after, sizeof before);
 }
 
+/* A node that appears at a time is drawn as if all edges from it had that time, or their own later
+ * one. */
+static void no_node_is_drawn_before_it_appears(void **state)
+{
+    enum { BATCHES = 40 };
+    static int64_t appears[TYPED_NODES];
+    static uint64_t found[BATCHES];
+    uint32_t late = 0;
+    struct fixture *f = open_fixture(state);
+    for (uint32_t v = 0; v < TYPED_NODES; v++)
+        appears[v] = v % 3 ? 41 * v % 100 : EDGE_TIME_FIRST;
+    f->topology.node_time = appears;
+    for (uint32_t i = 0; i < BATCHES; i++) {
+        const struct neighbor_request request = request_of(i % 4 ? few : all, i);
+        const struct mini_batch batch = draw(f, &request);
+        found[i] = digest(&batch);
+    }
+    close_fixture(f);
+    for (uint32_t e = 0; e < TYPED_EDGES; e++)
+        if (appears[edges.source[e]] > edges.time[e]) {
+            edges.time[e] = appears[edges.source[e]];
+            late++;
+        }
+    assert_true(late > 100);
+    f = open_edges(state, "later");
+    for (uint32_t i = 0; i < BATCHES; i++) {
+        const struct neighbor_request request = request_of(i % 4 ? few : all, i);
+        const struct mini_batch batch = draw(f, &request);
+        assert_true(digest(&batch) == found[i]);
+    }
+    close_fixture(f);
+}
+
+static void a_seed_may_have_the_time_at_which_it_appears(void **state)
+{
+    static const struct sampler_options own = {.seed_time = SEED_TIME_NODE};
+    static int64_t appears[TYPED_NODES], time[2][TYPED_NODES];
+    static uint32_t node[TYPED_NODES];
+    struct fixture *f = open_fixture(state);
+    for (uint32_t v = 0; v < TYPED_NODES; v++) {
+        node[v] = v;
+        appears[v] = v % 3 ? v : EDGE_TIME_FIRST;
+    }
+    f->topology.node_time = appears;
+    assert_ok(seed_times_find(&f->topology, &own, node, TYPED_NODES, time[0], &f->err), &f->err);
+    assert_ok(seed_times_find(&f->topology, &last, node, TYPED_NODES, time[1], &f->err), &f->err);
+    for (uint32_t v = 0; v < TYPED_NODES; v++)
+        assert_true(time[0][v] == (v % 3 ? (int64_t)v : time[1][v]));
+    close_fixture(f);
+}
+
 /* Each early source of the longest row of a relation is the one that is kept as often as the
  * others. */
 static void early_edges_are_as_likely_as_each_other(void **state)
@@ -212,6 +264,88 @@ static void a_node_has_the_time_of_an_edge_of_any_relation(void **state)
     close_fixture(f);
 }
 
+/* Makes the edge an example of the drawer, with a negative, and draws all that its seeds see. */
+static struct mini_batch draw_pair(struct fixture *f, struct pair_drawer *drawer,
+                                   const struct pair_ends *ends, uint32_t e,
+                                   enum excluded_edges_kind kind, struct time_limits *limits)
+{
+    struct drawn_pairs drawn;
+    const struct pair_request pair = {.seed = 5,
+                                      .negatives = 1,
+                                      .ends = ends,
+                                      .positive_count = 1,
+                                      .source = &edges.source[e],
+                                      .target = &edges.target[e],
+                                      .type = &edges.relation[e],
+                                      .time = {.word = &edges.time[e]},
+                                      .excludes = kind};
+    assert_ok(pair_drawer_draw(drawer, &pair, &drawn, &f->err), &f->err);
+    assert_int_equal(drawn.seed_count, 3);
+    struct neighbor_request request = request_of(all, e);
+    request.seed_node = drawn.seed_node;
+    request.seed_count = drawn.seed_count;
+    request.times = *limits = drawn.times;
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(limits->seed_time[i] == edges.time[e] && limits->edge[i] == 0);
+    return draw(f, &request);
+}
+
+/* Whether edge `k` may be seen by the ends of edge `e`. */
+static bool may_be_seen(uint32_t e, uint32_t k, enum excluded_edges_kind kind)
+{
+    enum { WRITES = 0, REV_WRITES = 3 };
+    const bool forth = edges.source[k] == edges.source[e] && edges.target[k] == edges.target[e];
+    const bool back = edges.source[k] == edges.target[e] && edges.target[k] == edges.source[e];
+    const bool is_reverse = edges.relation[e] == WRITES && edges.relation[k] == REV_WRITES;
+    if (edges.time[k] != edges.time[e] || kind == EXCLUDE_NONE)
+        return edges.time[k] <= edges.time[e];
+    if (edges.relation[k] == edges.relation[e])
+        return !(forth || (back && kind == EXCLUDE_REVERSES));
+    return !(is_reverse && back && kind == EXCLUDE_REVERSES);
+}
+
+/* The edge of a pair is in no row of its ends in its own relation, nor is its reverse in the
+ * reverse relation; edges of other relations and earlier ones are. */
+static void the_edge_of_a_pair_is_in_none_of_its_rows(void **state)
+{
+    static struct pair_ends ends;
+    struct pair_drawer *drawer = NULL;
+    uint32_t left_out[3] = {0};
+    typed_edges_fill(&edges);
+    for (uint32_t k = 0; k < TYPED_EDGES; k++) /* an edge back stands at the same time */
+        for (uint32_t e = 0; e < k; e++)
+            if (edges.source[k] == edges.target[e] && edges.target[k] == edges.source[e])
+                edges.time[k] = edges.time[e];
+    struct fixture *f = open_edges(state, "pairs");
+    assert_ok(pair_ends_init(&ends, &f->book, &f->err), &f->err);
+    assert_ok(pair_drawer_new(&f->topology, 0, &drawer, &f->err), &f->err);
+    for (uint32_t n = 0; n < 3 * TYPED_EDGES; n++) {
+        const enum excluded_edges_kind kind = (enum excluded_edges_kind)(n % 3);
+        const uint32_t i = n / 3;
+        struct time_limits limits;
+        const struct mini_batch batch = draw_pair(f, drawer, &ends, i, kind, &limits);
+        for (uint32_t r = 0; r < TYPED_RELATIONS; r++)
+            for (uint32_t row = batch.row_begin[r]; row < batch.row_begin[r + 1]; row++) {
+                const uint32_t at = batch.node_begin[relation[r].target_type] + batch.row[row];
+                uint32_t seen = 0, early = 0;
+                for (uint32_t k = 0; k < TYPED_EDGES; k++)
+                    if (edges.relation[k] == r && edges.target[k] == batch.node[at]) {
+                        seen += may_be_seen(i, k, kind);
+                        early += edges.time[k] <= edges.time[i];
+                    }
+                assert_int_equal(batch.row_start[row + r + 1] - batch.row_start[row + r], seen);
+                assert_int_equal(batch.degree[row], seen);
+                left_out[kind] += early - seen;
+            }
+    }
+    assert_int_equal(left_out[EXCLUDE_NONE], 0);
+    assert_true(left_out[EXCLUDE_EDGES] > 100);
+    assert_true(left_out[EXCLUDE_REVERSES] > left_out[EXCLUDE_EDGES]);
+    pair_drawer_free(drawer);
+    pair_ends_release(&ends);
+    close_fixture(f);
+}
+
 static void a_batch_reads_back_as_it_was_drawn(void **state)
 {
     struct fixture *f = open_fixture(state);
@@ -237,7 +371,10 @@ int main(void)
         test_with_store(no_edge_of_any_relation_is_later_than_its_seed),
         test_with_store(a_planted_future_changes_no_bit),
         test_with_store(early_edges_are_as_likely_as_each_other),
+        test_with_store(no_node_is_drawn_before_it_appears),
+        test_with_store(a_seed_may_have_the_time_at_which_it_appears),
         test_with_store(a_node_has_the_time_of_an_edge_of_any_relation),
+        test_with_store(the_edge_of_a_pair_is_in_none_of_its_rows),
         test_with_store(a_batch_reads_back_as_it_was_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,8 +91,8 @@ static void each_end_is_a_seed_at_its_time(void **state)
         assert_ok(pair_drawer_draw(drawer, &request, &drawn, &err), &err);
         assert_int_equal(drawn.seed_count, POSITIVES * (2 + NEGATIVES));
         assert_false(drawn.has_excluded);
-        assert_int_equal(drawn.in_time, EXCLUDE_REVERSES);
-        const struct time_limits limits = {.pair_count = POSITIVES, .pair_negatives = NEGATIVES};
+        const struct time_limits limits = drawn.times;
+        assert_int_equal(limits.exclusion, EXCLUDE_REVERSES);
         for (size_t i = 0; i < POSITIVES; i++) {
             assert_int_equal(drawn.pairs.source[i], 2 * i);
             assert_int_equal(drawn.pairs.target[i], 2 * i + 1);
@@ -103,12 +103,12 @@ static void each_end_is_a_seed_at_its_time(void **state)
                 assert_int_equal(seed, (size_t)2 * POSITIVES + i * NEGATIVES + k);
                 assert_int_equal(drawn.seed_node[seed],
                                  pair_drawer_negative(&request, NODES, (uint32_t)i, k));
-                assert_int_equal(time_limits_pair(&limits, seed), i);
-                assert_memory_equal(&drawn.seed_time[seed], &f->when[i], sizeof *f->when);
+                assert_int_equal(limits.edge[seed], i);
+                assert_memory_equal(&limits.seed_time[seed], &f->when[i], sizeof *f->when);
             }
             for (size_t end = 2 * i; end < 2 * i + 2; end++) {
-                assert_int_equal(time_limits_pair(&limits, (uint32_t)end), i);
-                assert_memory_equal(&drawn.seed_time[end], &f->when[i], sizeof *f->when);
+                assert_int_equal(limits.edge[end], i);
+                assert_memory_equal(&limits.seed_time[end], &f->when[i], sizeof *f->when);
             }
         }
         node_chances_release(&chances);
