@@ -103,20 +103,33 @@ static enum error_code read_test(const struct record_view *view, void *out, stru
     return read_split(view, out, HELD_OUT_TEST, err);
 }
 
+static const char train_type[] = "train_type";
+
 static void add_trained(struct record *record, const void *from, struct section_scratch *scratch)
 {
     const struct edge_splits *splits = from;
     (void)scratch;
-    if (splits->trained.count)
-        add_negatives(record, HELD_OUT_COUNT, &splits->trained.ends, splits->trained.count);
+    if (!splits->trained.count)
+        return;
+    if (splits->trained.type)
+        record_add(record, train_type, ELEMENT_U16, splits->trained.type, splits->trained.count);
+    add_negatives(record, HELD_OUT_COUNT, &splits->trained.ends, splits->trained.count);
 }
 
 static enum error_code read_trained(const struct record_view *view, void *out, struct error *err)
 {
     struct edge_splits *splits = out;
     struct trained_negatives *trained = &splits->trained;
+    const void *type = NULL;
+    enum error_code rc = ERROR_NONE;
     if (!trained->count)
         return ERROR_NONE;
+    if (record_has(view, train_type))
+        rc = record_section_get(view, train_type, ELEMENT_U16, (int64_t)trained->count, &type, NULL,
+                                err);
+    trained->type = type;
+    if (rc != ERROR_NONE)
+        return rc;
     if (!record_has(view, start_name[HELD_OUT_COUNT]))
         return error_set(err, ERROR_CORRUPT, "%s: expected a section %s, found none", view->key,
                          start_name[HELD_OUT_COUNT]);
@@ -182,7 +195,7 @@ static const struct section_row rows[] = {
      .when = AT(trained.count), .if_there = true, .limit = AT(node_count)},
     {SECTION_ARRAY("train_target", U32, trained.target), .count = AT(trained.count),
      .when = AT(trained.count), .limit = AT(node_count)},
-    {SECTION_ARRAY("train_type", U16, trained.type), .count = AT(trained.count), .if_there = true},
+
     {SECTION_HAND(add_trained, read_trained)},
     {SECTION_ARRAY("left", U32, left), .sets = AT(left_count), .when = AT(left_count),
      .if_there = true, .limit = AT(node_count)},

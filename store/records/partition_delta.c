@@ -97,7 +97,7 @@ static const struct section_row rows[] = {
     {SECTION_ARRAY("gone", U32, gone), .sets = AT(gone_count), .checks = SECTION_ASCENDS},
     {SECTION_HAND(add_added, read_added)},
     {SECTION_ARRAY("type_start", U32, type_start), .count = AT(part_count), .times = AT(type_count),
-     .times_plus = 1, .since = 2},
+     .times_plus = 1, .when = AT(type_count), .since = 2},
 };
 static const struct section_table table = SECTION_TABLE(RECORD_PARTITION_DELTA, 1, 2, rows);
 

@@ -186,7 +186,8 @@ static void records_that_do_not_fit_together_are_told(void **state)
         {{"new_node", ELEMENT_U32, beyond, STEP}, "expected each once, below"},
         {{"new_node", ELEMENT_U32, twice, STEP - 1}, "has 11 new nodes, expected 12"},
         {{"base", ELEMENT_U8, "another", 7}, "is over another, expected"},
-        {{"split_node", ELEMENT_U32, swapped, placement.split_count}, "section split_node: node"},
+        {{"split_node", ELEMENT_U32, swapped, placement.split_count},
+         "\"split_node\" entry 1: expected above"},
         {{"split_node", ELEMENT_U32, last, placement.split_count}, "in a split, expected below"},
     };
     const struct key key = key_partition(id, "placement");
