@@ -4,14 +4,14 @@
  * It has no knowledge of its own about the work of the stages: it starts the stage programs, keeps
  * a private Redis running for them, and reads what they stored.
  */
-#include "common/base/cpu_level.h"
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "pipelines/commands.h"
-#include "pipelines/glossary.h"
-#include "pipelines/own_command.h"
-#include "pipelines/reference_page.h"
+#include "common/numbers/cpu_level.h"
+#include "pipelines/questions/glossary.h"
+#include "pipelines/questions/reference_page.h"
+#include "pipelines/shared/commands.h"
+#include "pipelines/shared/own_command.h"
 #include "stages/engine/library_failure.h"
 #include "stages/engine/program_start.h"
 

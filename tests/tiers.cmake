@@ -1,28 +1,28 @@
 # Which tests are quick: those of tests/run.sh, at most five seconds each. A test of one file, store or stage, of the source
 # tree, or of a corpus is quick unless it stands here.
 set(NOT_QUICK
-  common/math/bf16_product_test common/nn/input_gradient_test common/nn/layers/attention_test
-  common/nn/layers/attention_test_avx2 common/nn/layers/attention_test_plain
+  common/math/bf16_product_test common/nn/input_gradient_test common/nn/layers/attention/attention_test
+  common/nn/layers/attention/attention_test_avx2 common/nn/layers/attention/attention_test_plain
   common/nn/layers/layer_kinds_test common/nn/layers/layer_kinds_test_avx2
   common/nn/layers/layer_kinds_test_plain common/nn/layers/layer_tail_test
   common/nn/layers/layer_tail_test_avx2 common/nn/layers/layer_tail_test_plain
   common/nn/model_pass_test common/nn/model_pass_test_avx2 common/nn/model_pass_test_plain
   common/nn/typed/typed_model_test common/nn/typed/typed_model_test_avx2
-  common/nn/typed/typed_model_test_plain pipelines/child_process_test pipelines/store_check_test
+  common/nn/typed/typed_model_test_plain pipelines/shared/child_process_test pipelines/store/store_check_test
   stages/engine/straggler_test stages/engine/work_loop_loss_test stages/engine/work_loop_test
-  stages/infer/attention_windows_test stages/infer/infer_test stages/infer/output_writer_test
-  stages/infer/part_inference_test stages/infer/typed_inference_test
+  stages/infer/attention_windows_test stages/infer/infer_test stages/infer/outputs/output_writer_test
+  stages/infer/windows/part_inference_test stages/infer/typed_inference_test
   stages/infer/typed_selection_test stages/infer/window_sums_test stages/ingest/doors_test
-  stages/ingest/formats/edge_list_reader_test stages/ingest/formats/folder_reader_test
-  stages/ingest/formats/node_files_test stages/ingest/formats/ogb_reader_test
+  stages/ingest/formats/files/edge_list_reader_test stages/ingest/formats/folders/folder_reader_test
+  stages/ingest/formats/columns/node_files_test stages/ingest/formats/collections/ogb_reader_test
   stages/ingest/generate/generator_test stages/ingest/update/listed_rows_test
   stages/ingest/update/merged_versions_test stages/partition/cora_partition_test
-  stages/partition/methods/coarse_graph_test stages/partition/methods/embedded_parts_test
-  stages/partition/methods/metis_partitioner_test stages/partition/methods/node_stream_test
-  stages/partition/methods/vertex_cut_test stages/partition/partition_faults_test
+  stages/partition/rules/coarse_graph_test stages/partition/rules/embedded_parts_test
+  stages/partition/methods/metis_partitioner_test stages/partition/rules/node_stream_test
+  stages/partition/rules/vertex_cut_test stages/partition/partition_faults_test
   stages/partition/partition_relations_test stages/partition/partition_test
   stages/partition/typed_version_test stages/partition/version_comparison_test
-  stages/partition/version_delta_test stages/plan/chain_test stages/sample/sample_room_test
+  stages/partition/version_delta_test stages/plan/chain/chain_test stages/sample/sample_room_test
   stages/train-step/train_step_test stages/train-step/typed_step_test
   store/backends/cluster_faults_test store/backends/cluster_reads_test
   store/backends/s3_faults_test store/features/feature_shard_test

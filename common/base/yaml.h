@@ -2,7 +2,7 @@
  * yaml - parses a settings file into a tree of maps, lists and scalars, each with its line number
  * (libyaml).
  *
- * Scalars stay text: the code that reads a setting knows its type (stages/plan/setting_value.h),
+ * Scalars stay text: the code that reads a setting knows its type (stages/plan/settings/setting_value.h),
  * and reports the line. It refuses, naming the line, anchors, aliases, tags, several documents,
  * duplicate keys in a map, and nesting deeper than any setting has.
  */

@@ -13,9 +13,9 @@
 #ifndef COMMON_GRAPH_EDGE_COLUMN_H
 #define COMMON_GRAPH_EDGE_COLUMN_H
 
-#include "common/base/element.h"
 #include "common/base/error.h"
 #include "common/graph/edge_time.h"
+#include "common/numbers/element.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 #include "common/graph/edge_discovery.h"
 
-#include "common/base/cpu_kernel.h"
-#include "common/base/cpu_level.h"
-#include "common/base/packed_integers.h"
+#include "common/numbers/cpu_kernel.h"
+#include "common/numbers/cpu_level.h"
+#include "common/numbers/packed_integers.h"
 
 #include <string.h>
 #if CPU_LEVEL_X86

@@ -1,7 +1,7 @@
 #include "common/graph/edge_index.h"
 
-#include "common/base/key_sort.h"
 #include "common/base/memory.h"
+#include "common/numbers/key_sort.h"
 
 static uint64_t pair_at(const struct edge_index *index, uint64_t edge)
 {

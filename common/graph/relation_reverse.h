@@ -6,7 +6,7 @@
  * edge reveals the edge. All other relations are forward.
  *
  * Two forward relations may still be each other's reverse by their edges, under unrelated names
- * ("buys" and "bought_by"). Ingest finds such pairs (stages/ingest/build/edges_back.h); both stay
+ * ("buys" and "bought_by"). Ingest finds such pairs (stages/ingest/build/edges/edges_back.h); both stay
  * forward, and each is the reverse of the other.
  */
 #ifndef COMMON_GRAPH_RELATION_REVERSE_H

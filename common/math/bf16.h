@@ -11,7 +11,7 @@
 #ifndef COMMON_MATH_BF16_H
 #define COMMON_MATH_BF16_H
 
-#include "common/base/cpu_kernel.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include <stddef.h>
 #include <stdint.h>

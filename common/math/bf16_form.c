@@ -1,7 +1,7 @@
 #include "common/math/bf16_form.h"
 
-#include "common/base/cpu_level.h"
 #include "common/base/error.h"
+#include "common/numbers/cpu_level.h"
 
 #if CPU_LEVEL_X86
 #include <immintrin.h>

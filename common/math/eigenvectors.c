@@ -1,8 +1,8 @@
 #include "common/math/eigenvectors.h"
 
 #include "common/base/memory.h"
-#include "common/base/random.h"
 #include "common/math/blas.h"
+#include "common/numbers/random.h"
 
 #include <arpack/arpack.h>
 #include <math.h>

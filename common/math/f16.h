@@ -8,7 +8,7 @@
 #ifndef COMMON_MATH_F16_H
 #define COMMON_MATH_F16_H
 
-#include "common/base/cpu_kernel.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include <stdint.h>
 #include <string.h>

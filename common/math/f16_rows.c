@@ -1,7 +1,7 @@
 #include "common/math/f16_rows.h"
 
-#include "common/base/cpu_level.h"
 #include "common/math/f16.h"
+#include "common/numbers/cpu_level.h"
 
 #if CPU_LEVEL_X86
 #include <immintrin.h>

@@ -12,10 +12,10 @@
  */
 #include "common/math/sparse_product.h"
 
-#include "common/base/cpu_kernel.h"
-#include "common/base/cpu_level.h"
 #include "common/base/error.h"
 #include "common/math/vector.h"
+#include "common/numbers/cpu_kernel.h"
+#include "common/numbers/cpu_level.h"
 
 #include <string.h>
 #if CPU_LEVEL_X86

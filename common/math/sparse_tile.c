@@ -1,6 +1,6 @@
 #include "common/math/sparse_tile.h"
 
-#include "common/base/cpu_kernel.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include <string.h>
 

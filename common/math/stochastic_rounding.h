@@ -13,8 +13,8 @@
 #ifndef COMMON_MATH_STOCHASTIC_ROUNDING_H
 #define COMMON_MATH_STOCHASTIC_ROUNDING_H
 
-#include "common/base/random.h"
 #include "common/math/bf16.h"
+#include "common/numbers/random.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #ifndef COMMON_MATH_VECTOR_H
 #define COMMON_MATH_VECTOR_H
 
-#include "common/base/cpu_kernel.h"
 #include "common/math/bf16.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include <stddef.h>
 

@@ -3,6 +3,7 @@
 
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_check.h"
+#include "common/nn/operators/first_bounds.h"
 #include "common/nn/typed/relation_convs.h"
 #include "common/nn/typed/typed_layer.h"
 

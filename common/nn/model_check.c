@@ -1,7 +1,7 @@
 #include "common/nn/model_check.h"
 
 #include "common/nn/layers/layer.h"
-#include "common/nn/layers/layer_row.h"
+#include "common/nn/typed/layer_row.h"
 #include "common/nn/typed/relation_convs.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "common/nn/model_file.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_texts.h"
 

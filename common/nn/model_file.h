@@ -16,7 +16,7 @@
 #define COMMON_NN_MODEL_FILE_H
 
 #include "common/base/error.h"
-#include "common/formats/safetensors.h"
+#include "common/formats/arrays/safetensors.h"
 #include "common/nn/model.h"
 
 #include <stdint.h>

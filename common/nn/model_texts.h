@@ -19,7 +19,7 @@
  *                     projected_channels, and projected_activation), target and relation_aggr; in_channels is not there then
  *   decoder           of a model of pairs: train-step.decoder, behind `decoder.`; decoder_outputs: scores of a pair;
  *                     decoder_relations: types of edges. Its rows are out_channels wide
- *   card              of what graph a run trained it, and by what settings (stages/plan/model_card.h); for graphmill infer alone
+ *   card              of what graph a run trained it, and by what settings (stages/plan/model/model_card.h); for graphmill infer alone
  *   run, weights_version, flavor (pyg or dgl), format (pt, which loaders ask for)
  */
 #ifndef COMMON_NN_MODEL_TEXTS_H
@@ -27,7 +27,7 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
-#include "common/formats/safetensors.h"
+#include "common/formats/arrays/safetensors.h"
 #include "common/nn/model.h"
 #include "common/nn/model_file.h"
 

@@ -12,8 +12,8 @@
  */
 #include "common/nn/optimizer.h"
 
-#include "common/base/cpu_kernel.h"
 #include "common/base/error.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include <math.h>
 

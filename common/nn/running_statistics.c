@@ -1,6 +1,6 @@
 #include "common/nn/running_statistics.h"
 
-#include "common/nn/normalisation.h"
+#include "common/nn/operators/normalisation.h"
 
 /* In `sum` each norm has what it has in the table: a mean for each column, the sum of squared distances instead of a
  * variance, and how many rows there were. */

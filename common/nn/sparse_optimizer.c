@@ -1,8 +1,8 @@
 #include "common/nn/sparse_optimizer.h"
 
-#include "common/base/cpu_kernel.h"
-#include "common/base/random.h"
 #include "common/nn/optimizer.h"
+#include "common/numbers/cpu_kernel.h"
+#include "common/numbers/random.h"
 
 #include <math.h>
 

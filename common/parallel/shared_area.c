@@ -2,10 +2,10 @@
 #include "common/parallel/shared_area.h"
 
 #include "common/base/clock.h"
-#include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/files/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

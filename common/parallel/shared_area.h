@@ -33,8 +33,8 @@
 #ifndef COMMON_PARALLEL_SHARED_AREA_H
 #define COMMON_PARALLEL_SHARED_AREA_H
 
-#include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "common/files/checksum.h"
 #include "common/parallel/thread_pool.h"
 
 #include <stdbool.h>

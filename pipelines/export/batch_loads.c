@@ -1,11 +1,11 @@
 #include "pipelines/export/batch_loads.h"
 
 #include "common/base/memory.h"
-#include "stages/plan/promised_records.h"
+#include "stages/plan/run/promised_records.h"
 #include "store/objects/keys.h"
-#include "store/records/batch_form.h"
-#include "store/records/mini_batch.h"
-#include "store/records/node_permutation.h"
+#include "store/records/batch/batch_form.h"
+#include "store/records/batch/mini_batch.h"
+#include "store/records/partition/node_permutation.h"
 #include "store/versions/merged_parts.h"
 
 #include <inttypes.h>

@@ -12,8 +12,8 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
-#include "pipelines/run_folder.h"
-#include "stages/plan/node_loads.h"
+#include "pipelines/shared/run_folder.h"
+#include "stages/plan/model/node_loads.h"
 
 #include <stdint.h>
 

@@ -14,7 +14,7 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "pipelines/export/graph_tables.h"
-#include "store/records/partition_report.h"
+#include "store/records/partition/partition_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #define PIPELINES_EXPORT_EXPORT_ARRAYS_H
 
 #include "common/base/error.h"
-#include "pipelines/run_folder.h"
+#include "pipelines/shared/run_folder.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,7 +82,7 @@ MUST_CHECK enum error_code export_embedding(const struct run_folder *folder, con
  *   mini_batch.row.<r>, .degree.<r>  I64 [rows]  positions of nodes that have edges, and their
  *                                              degrees in the whole graph; if the model uses them
  *
- * In a layered batch (store/records/batch_form.h) destinations are numbered continuously over the
+ * In a layered batch (store/records/batch/batch_form.h) destinations are numbered continuously over the
  * hops: the rows of hop h begin where those of hop h - 1 end.
  *
  * The metadata has run, round, slot, form of the mini-batch (nested, layered, subgraph, relations),

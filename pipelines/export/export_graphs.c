@@ -4,9 +4,9 @@
 #include "pipelines/export/export_ids.h"
 #include "pipelines/export/row_table.h"
 #include "pipelines/export/step_export.h"
-#include "stages/plan/graph_targets.h"
-#include "stages/plan/run_model.h"
-#include "store/records/snapshot.h"
+#include "stages/plan/model/graph_targets.h"
+#include "stages/plan/model/run_model.h"
+#include "store/records/round/snapshot.h"
 
 #include <string.h>
 

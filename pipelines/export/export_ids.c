@@ -1,7 +1,7 @@
 #include "pipelines/export/export_ids.h"
 
 #include "store/objects/keys.h"
-#include "store/records/node_columns.h"
+#include "store/records/dataset/node_columns.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>

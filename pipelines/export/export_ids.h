@@ -5,9 +5,9 @@
 #define PIPELINES_EXPORT_EXPORT_IDS_H
 
 #include "common/base/error.h"
-#include "common/formats/column_encoding.h"
-#include "pipelines/run_folder.h"
-#include "store/records/node_ids.h"
+#include "common/formats/text/column_encoding.h"
+#include "pipelines/shared/run_folder.h"
+#include "store/records/dataset/node_ids.h"
 
 struct export_ids {               /* {0} is closed */
     struct node_ids of;           /* ids of all nodes of the dataset; without arrays: numbers */

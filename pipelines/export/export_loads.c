@@ -3,7 +3,7 @@
 #include "common/base/memory.h"
 #include "pipelines/export/export_ids.h"
 #include "pipelines/export/export_parts.h"
-#include "store/records/node_permutation.h"
+#include "store/records/partition/node_permutation.h"
 #include "store/topology/topology.h"
 #include "store/versions/merged_parts.h"
 

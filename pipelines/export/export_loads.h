@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* Writes the table of stages/plan/node_loads.h.
+/* Writes the table of stages/plan/model/node_loads.h.
  * Owns: *figures; the caller releases it, also on failure.
  * Fails: as batch_loads_count(); ERROR_NOT_FOUND when there are no times; ERROR_IO. */
 MUST_CHECK enum error_code export_loads(const struct run_folder *folder, bool with_times,

@@ -1,16 +1,16 @@
 /* Exports the embeddings in a run's outputs, whose rows are in the order of the other output
  * files. */
 #include "common/base/memory.h"
-#include "common/formats/npy_reader.h"
+#include "common/formats/arrays/npy_reader.h"
 #include "pipelines/export/export_arrays.h"
 #include "pipelines/export/export_ids.h"
 #include "pipelines/export/row_table.h"
-#include "stages/plan/chain_state.h"
+#include "stages/plan/chain/chain_state.h"
 #include "store/objects/keys.h"
-#include "store/records/graph_index.h"
-#include "store/records/node_permutation.h"
-#include "store/records/outputs_seal.h"
-#include "store/records/wanted_nodes.h"
+#include "store/records/dataset/graph_index.h"
+#include "store/records/dataset/wanted_nodes.h"
+#include "store/records/partition/node_permutation.h"
+#include "store/records/round/outputs_seal.h"
 #include "store/versions/merged_parts.h"
 
 #include <inttypes.h>

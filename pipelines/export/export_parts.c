@@ -1,9 +1,9 @@
 #include "pipelines/export/export_parts.h"
 
 #include "common/base/memory.h"
-#include "common/base/text_file.h"
+#include "common/files/text_file.h"
 #include "pipelines/export/batch_loads.h"
-#include "store/records/partition_report.h"
+#include "store/records/partition/partition_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -25,7 +25,7 @@
 
 #include "common/base/error.h"
 #include "pipelines/report/part_times.h"
-#include "pipelines/run_folder.h"
+#include "pipelines/shared/run_folder.h"
 
 /* Writes the table. Fails: ERROR_NOT_FOUND when neither reads nor seconds are known; ERROR_CORRUPT;
  * ERROR_IO. */

@@ -6,11 +6,11 @@
 #include "pipelines/export/export_ids.h"
 #include "pipelines/export/row_table.h"
 #include "pipelines/export/step_export.h"
-#include "stages/plan/chain.h"
-#include "stages/plan/run_model.h"
+#include "stages/plan/chain/chain.h"
+#include "stages/plan/model/run_model.h"
 #include "store/features/feature_source.h"
-#include "store/records/node_permutation.h"
-#include "store/records/snapshot.h"
+#include "store/records/partition/node_permutation.h"
+#include "store/records/round/snapshot.h"
 #include "store/versions/merged_parts.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #define PIPELINES_EXPORT_EXPORT_TARGET_H
 
 #include "common/base/error.h"
-#include "common/base/file.h"
+#include "common/files/file.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/formats/npy_writer.h"
+#include "common/formats/arrays/npy_writer.h"
 #include "common/nn/model_file.h"
 #include "pipelines/export/export_arrays.h"
 #include "store/objects/keys.h"

@@ -9,12 +9,12 @@
 #ifndef PIPELINES_EXPORT_GRAPH_TABLES_H
 #define PIPELINES_EXPORT_GRAPH_TABLES_H
 
-#include "common/base/file.h"
+#include "common/files/file.h"
 #include "pipelines/export/export_ids.h"
-#include "pipelines/run_folder.h"
-#include "store/records/node_labels.h"
-#include "store/records/node_permutation.h"
-#include "store/records/node_splits.h"
+#include "pipelines/shared/run_folder.h"
+#include "store/records/dataset/node_labels.h"
+#include "store/records/dataset/node_splits.h"
+#include "store/records/partition/node_permutation.h"
 #include "store/topology/topology.h"
 
 #include <stdbool.h>

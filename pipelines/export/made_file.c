@@ -1,6 +1,6 @@
 #include "pipelines/export/made_file.h"
 
-#include "common/base/file.h"
+#include "common/files/file.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

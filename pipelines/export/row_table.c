@@ -1,7 +1,7 @@
 #include "pipelines/export/row_table.h"
 
 #include "common/base/memory.h"
-#include "common/formats/csv_field.h"
+#include "common/formats/text/csv_field.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -9,9 +9,9 @@
 #ifndef PIPELINES_EXPORT_ROW_TABLE_H
 #define PIPELINES_EXPORT_ROW_TABLE_H
 
-#include "common/formats/column_encoding.h"
-#include "common/formats/npy_writer.h"
-#include "store/records/node_ids.h"
+#include "common/formats/arrays/npy_writer.h"
+#include "common/formats/text/column_encoding.h"
+#include "store/records/dataset/node_ids.h"
 
 #include <stdbool.h>
 #include <stdint.h>

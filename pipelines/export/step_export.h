@@ -4,15 +4,15 @@
 #define PIPELINES_EXPORT_STEP_EXPORT_H
 
 #include "common/base/arena.h"
-#include "common/formats/safetensors.h"
+#include "common/formats/arrays/safetensors.h"
 #include "common/nn/model.h"
 #include "pipelines/export/export_arrays.h"
-#include "pipelines/run_folder.h"
+#include "pipelines/shared/run_folder.h"
 #include "store/features/feature_source.h"
-#include "store/records/gradient.h"
-#include "store/records/mini_batch.h"
-#include "store/records/node_permutation.h"
-#include "store/records/parameters.h"
+#include "store/records/batch/mini_batch.h"
+#include "store/records/partition/node_permutation.h"
+#include "store/records/round/gradient.h"
+#include "store/records/round/parameters.h"
 
 enum {
     STEP_NAME_SIZE = PARAMETER_NAME_SIZE + 24,
@@ -59,7 +59,7 @@ MUST_CHECK enum error_code step_export_labels(struct step_export *step, const fl
 
 /* For a graph with relations: adds the mini-batch, features and labels. */
 MUST_CHECK enum error_code step_export_relations(struct step_export *step, struct error *err);
-/* For a task of pairs: adds the pairs, as numbers of seeds (store/records/seed_pairs.h). */
+/* For a task of pairs: adds the pairs, as numbers of seeds (store/records/batch/seed_pairs.h). */
 MUST_CHECK enum error_code step_export_pairs(struct step_export *step, struct error *err);
 /* For a task of graphs: adds the graph of the batch that each seed is in (PyG's `batch`), and the
  * labels of the graphs. */

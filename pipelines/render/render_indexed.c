@@ -4,8 +4,8 @@
  * because a Job has one template.
  */
 #include "common/base/json.h"
-#include "pipelines/own_command.h"
 #include "pipelines/render/render_pod.h"
+#include "pipelines/shared/own_command.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
  * (metrics_text.h), and no more Jobs are started.
  */
 #include "common/base/json.h"
-#include "pipelines/own_command.h"
 #include "pipelines/render/render_pod.h"
+#include "pipelines/shared/own_command.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "pipelines/render/render_pod.h"
 
-#include "common/base/file.h"
+#include "common/files/file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/formats/delimited.h"
-#include "common/formats/line_reader.h"
+#include "common/formats/text/delimited.h"
+#include "common/formats/text/line_reader.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #define PIPELINES_REPORT_CLASS_COUNTS_H
 
 #include "common/base/error.h"
-#include "common/formats/column_encoding.h"
+#include "common/formats/text/column_encoding.h"
 
 #include <stdint.h>
 

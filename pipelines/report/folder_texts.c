@@ -1,7 +1,7 @@
 #include "pipelines/report/folder_texts.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/partition_book.h"
 
 #include <stdint.h>
 

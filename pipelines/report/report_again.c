@@ -1,8 +1,8 @@
 /* Writes the settings, the versions, and the commands that show or repeat the run. */
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "pipelines/own_command.h"
 #include "pipelines/report/report_sections.h"
+#include "pipelines/shared/own_command.h"
 
 #include <inttypes.h>
 #include <stdio.h>

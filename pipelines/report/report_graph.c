@@ -1,6 +1,6 @@
 /* Writes the section about the graph and its parts. */
 #include "common/base/text.h"
-#include "pipelines/report/chart.h"
+#include "pipelines/report/charts/chart.h"
 #include "pipelines/report/report_sections.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Draws curves: each value that rounds or snapshots have, for one run or several. */
-#include "pipelines/report/chart.h"
+#include "pipelines/report/charts/chart.h"
 #include "pipelines/report/report_page.h"
 #include "pipelines/report/report_sections.h"
 

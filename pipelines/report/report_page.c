@@ -1,9 +1,9 @@
 #include "pipelines/report/report_page.h"
 
 #include "common/base/clock.h"
-#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/files/file.h"
 #include "common/nn/tasks/task.h"
 #include "pipelines/report/report_sections.h"
 #include "pipelines/report/report_style.h"

@@ -1,6 +1,6 @@
 /* Writes the results of the run: scores of each split, and of each class. */
 #include "common/nn/tasks/task.h"
-#include "pipelines/report/chart.h"
+#include "pipelines/report/charts/chart.h"
 #include "pipelines/report/report_sections.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static bool any_split_has(const struct report_run *run, enum metric m)
     return any;
 }
 
-/* Writes rows of EdgeBank (stages/infer/edge_bank.h) below those of the model, for links that are
+/* Writes rows of EdgeBank (stages/infer/outputs/edge_bank.h) below those of the model, for links that are
  * split by time, with the metrics that EdgeBank has. */
 static void put_baseline(struct html_text *html, const struct report_run *run, const char *split,
                          const char *name, const char *prefix)

@@ -2,10 +2,10 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/plan/metrics_log.h"
+#include "stages/plan/chain/metrics_log.h"
 #include "store/objects/keys.h"
-#include "store/records/node_columns.h"
-#include "store/records/outputs_seal.h"
+#include "store/records/dataset/node_columns.h"
+#include "store/records/round/outputs_seal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -15,11 +15,11 @@
 #include "pipelines/report/log_warnings.h"
 #include "pipelines/report/run_metrics.h"
 #include "pipelines/report/run_times.h"
-#include "pipelines/run_folder.h"
-#include "stages/plan/chain_state.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/outputs_seal.h"
-#include "store/records/partition_report.h"
+#include "pipelines/shared/run_folder.h"
+#include "stages/plan/chain/chain_state.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/partition/partition_report.h"
+#include "store/records/round/outputs_seal.h"
 
 enum { REPORT_RUNS_MAX = 8, REPORT_MISSING_MAX = 8, REPORT_MISSING_SIZE = 256 };
 

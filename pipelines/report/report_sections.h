@@ -3,7 +3,7 @@
 #ifndef PIPELINES_REPORT_REPORT_SECTIONS_H
 #define PIPELINES_REPORT_REPORT_SECTIONS_H
 
-#include "pipelines/report/html_text.h"
+#include "pipelines/report/charts/html_text.h"
 #include "pipelines/report/report_run.h"
 
 void report_put_results(struct html_text *html, const struct report_run *run);

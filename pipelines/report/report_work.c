@@ -2,7 +2,7 @@
  * failures. */
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "pipelines/report/chart.h"
+#include "pipelines/report/charts/chart.h"
 #include "pipelines/report/part_times.h"
 #include "pipelines/report/report_sections.h"
 

@@ -3,7 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/formats/line_reader.h"
+#include "common/formats/text/line_reader.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /*
- * run_metrics - the lines of metrics.jsonl (stages/plan/metrics_log.h) as columns of numbers.
+ * run_metrics - the lines of metrics.jsonl (stages/plan/chain/metrics_log.h) as columns of numbers.
  */
 #ifndef PIPELINES_REPORT_RUN_METRICS_H
 #define PIPELINES_REPORT_RUN_METRICS_H

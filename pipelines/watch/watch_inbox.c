@@ -103,7 +103,7 @@ struct run_search {
 };
 
 /* Looks for names by which a folder is recognised as that of a run or of runs: "store" or
- * "store.uri" (pipelines/run_folder.h), or "g/store" in a folder of runs. */
+ * "store.uri" (pipelines/shared/run_folder.h), or "g/store" in a folder of runs. */
 static enum error_code look_for_run(void *context, const char *name, struct error *err)
 {
     struct run_search *search = context;

@@ -24,8 +24,8 @@
 #define PIPELINES_WATCH_WATCH_INBOX_H
 
 #include "common/base/error.h"
-#include "common/base/file.h"
-#include "stages/plan/update_request.h"
+#include "common/files/file.h"
+#include "stages/plan/settings/update_request.h"
 #include "store/objects/keys.h"
 
 #include <stdbool.h>

@@ -5,8 +5,8 @@
 #define PIPELINES_WATCH_WATCH_OUTCOME_H
 
 #include "common/base/error.h"
-#include "pipelines/dataset_update.h"
-#include "pipelines/retrain_trigger.h"
+#include "pipelines/watch/dataset_update.h"
+#include "pipelines/watch/retrain_trigger.h"
 #include "pipelines/watch/watch_inbox.h"
 
 struct watch_outcome { /* {0} is empty; too large for a stack */

@@ -4,7 +4,7 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "pipelines/dataset_update.h"
+#include "pipelines/watch/dataset_update.h"
 #include "pipelines/watch/watch_outcome.h"
 
 #include <stdio.h>

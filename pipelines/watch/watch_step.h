@@ -17,7 +17,7 @@
 
 #include "common/base/error.h"
 #include "common/base/options.h"
-#include "pipelines/local_run.h"
+#include "pipelines/run/local_run.h"
 #include "pipelines/watch/watch_inbox.h"
 
 struct watch { /* {0} is closed; too large for a stack */

@@ -1,7 +1,7 @@
 #include "stages/aggregate/delay_compensation.h"
 
-#include "common/base/cpu_kernel.h"
-#include "store/records/parameters.h"
+#include "common/numbers/cpu_kernel.h"
+#include "store/records/round/parameters.h"
 
 #include <inttypes.h>
 

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* Returns the factor of the learning rate when the gradients of `round` are made from the weights
- * of version `base` (stages/plan/chosen_base.h); 1 if these are the weights that they change. */
+ * of version `base` (stages/plan/chain/chosen_base.h); 1 if these are the weights that they change. */
 double delay_rate_factor(const struct stage_context *context, int64_t round, int64_t base);
 /* Corrects gradient [count]; `value` [count] are the weights of the round. Reads those of `base`.
  * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */

@@ -1,7 +1,7 @@
 #include "stages/aggregate/gradient_mean.h"
 
-#include "common/base/cpu_kernel.h"
 #include "common/base/memory.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include <string.h>
 

@@ -19,7 +19,7 @@
 #define STAGES_AGGREGATE_GRADIENT_MEAN_H
 
 #include "common/base/error.h"
-#include "store/records/gradient_range.h"
+#include "store/records/round/gradient_range.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 #include "stages/aggregate/gradient_sum.h"
 
 #include "common/nn/running_statistics.h"
-#include "stages/plan/gradient_sums.h"
+#include "stages/plan/chain/gradient_sums.h"
 #include "store/objects/keys.h"
-#include "store/records/gradient_range.h"
+#include "store/records/round/gradient_range.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  *                         ->   their sum, or the mean over the round
  *   aggregate/r         the mean of each range   ->   the mean over all values
  *
- * stages/plan/gradient_sums.h says which unit adds what. The sums of batch norms are stored with
+ * stages/plan/chain/gradient_sums.h says which unit adds what. The sums of batch norms are stored with
  * the last range.
  */
 #ifndef STAGES_AGGREGATE_GRADIENT_SUM_H

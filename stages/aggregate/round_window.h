@@ -13,8 +13,8 @@
 #define STAGES_AGGREGATE_ROUND_WINDOW_H
 
 #include "common/base/error.h"
-#include "stages/plan/schedule.h"
-#include "store/records/parameters.h"
+#include "stages/plan/chain/schedule.h"
+#include "store/records/round/parameters.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -19,11 +19,11 @@
 #include "stages/checkpoint/snapshot_commit.h"
 #include "stages/checkpoint/validation.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/loss_warning.h"
-#include "stages/plan/metrics_log.h"
+#include "stages/plan/chain/metrics_log.h"
+#include "stages/plan/model/loss_warning.h"
 #include "store/objects/keys.h"
-#include "store/records/parameters.h"
-#include "store/records/snapshot.h"
+#include "store/records/round/parameters.h"
+#include "store/records/round/snapshot.h"
 
 #include <inttypes.h>
 #include <math.h>

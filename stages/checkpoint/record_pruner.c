@@ -2,8 +2,8 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/plan/unit_records.h"
-#include "stages/plan/units/unit_row.h"
+#include "stages/plan/chain/unit_records.h"
+#include "stages/plan/chain/unit_row.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/retention_rule.h"
+#include "stages/plan/chain/retention_rule.h"
 
 /* Removes the records. Done twice, the second time finds nothing to do. Fails: ERROR_IO. */
 MUST_CHECK enum error_code record_pruner_run(const struct stage_context *context,

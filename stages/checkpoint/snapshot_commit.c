@@ -15,7 +15,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "stages/checkpoint/record_pruner.h"
-#include "stages/plan/retention_rule.h"
+#include "stages/plan/chain/retention_rule.h"
 #include "store/objects/keys.h"
 
 enum error_code snapshot_commit_note(struct snapshot_commit *commit,

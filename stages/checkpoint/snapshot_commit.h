@@ -18,8 +18,8 @@
 
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/metrics_log.h"
-#include "store/records/snapshot.h"
+#include "stages/plan/chain/metrics_log.h"
+#include "store/records/round/snapshot.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "stages/checkpoint/validation.h"
 
-#include "store/records/parameters.h"
+#include "store/records/round/parameters.h"
 
 #include <inttypes.h>
 #include <math.h>

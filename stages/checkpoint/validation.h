@@ -10,8 +10,8 @@
 
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/run_loss.h"
-#include "stages/plan/validation_metric.h"
+#include "stages/plan/model/run_loss.h"
+#include "stages/plan/settings/validation_metric.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 #include "stages/engine/failure_notice.h"
 
-#include "common/base/checksum.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/files/checksum.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,8 +21,8 @@
 #define STAGES_ENGINE_FAILURE_NOTICE_H
 
 #include "common/base/error.h"
-#include "stages/plan/pipeline_settings.h"
-#include "stages/plan/unit.h"
+#include "stages/plan/chain/unit.h"
+#include "stages/plan/settings/pipeline_settings.h"
 #include "store/objects/keys.h"
 #include "store/objects/store.h"
 

@@ -1,9 +1,9 @@
 #include "stages/engine/failure_policy.h"
 
 #include "common/base/clock.h"
-#include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
+#include "common/files/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/plan/chain.h"
-#include "stages/plan/units/unit_row.h"
-#include "store/records/snapshot.h"
+#include "stages/plan/chain/chain.h"
+#include "stages/plan/chain/unit_row.h"
+#include "store/records/round/snapshot.h"
 
 /* Reads whether the unit ends the run, and which weights inference then uses. A snapshot that was
  * pruned meanwhile did not end the run: a later one is there. */

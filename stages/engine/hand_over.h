@@ -6,7 +6,7 @@
 
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/unit_list.h"
+#include "stages/plan/chain/unit_list.h"
 #include "store/queue/work_queue.h"
 
 #include <stdint.h>

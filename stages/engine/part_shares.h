@@ -12,7 +12,7 @@
 #define STAGES_ENGINE_PART_SHARES_H
 
 #include "common/base/json.h"
-#include "stages/plan/unit.h"
+#include "stages/plan/chain/unit.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,14 +4,14 @@
  *
  * Constructors of shared libraries run before main(), and OpenBLAS's takes milliseconds and starts
  * threads. Before them, stop signals are held back (common/base/stop_signal.h), and the environment
- * variables that OpenBLAS reads are set (stages/plan/core_type.h). Sanitizers are not set up at
+ * variables that OpenBLAS reads are set (stages/plan/run/core_type.h). Sanitizers are not set up at
  * that time: their builds do both in main() alone.
  */
 #ifndef STAGES_ENGINE_PROGRAM_START_H
 #define STAGES_ENGINE_PROGRAM_START_H
 
 #include "common/base/stop_signal.h"
-#include "stages/plan/core_type.h"
+#include "stages/plan/run/core_type.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define PROGRAM_IS_SANITIZED

@@ -3,8 +3,8 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "stages/engine/stage_list.h"
-#include "stages/plan/chain.h"
-#include "stages/plan/chain_rebuild.h"
+#include "stages/plan/chain/chain.h"
+#include "stages/plan/chain/chain_rebuild.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #define STAGES_ENGINE_QUEUE_WATCH_H
 
 #include "common/base/error.h"
-#include "stages/plan/schedule.h"
+#include "stages/plan/chain/schedule.h"
 #include "store/objects/store.h"
 #include "store/queue/work_queue.h"
 

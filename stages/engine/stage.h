@@ -14,12 +14,12 @@
 #include "common/base/error.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/engine/stage_times.h"
-#include "stages/plan/pipeline_settings.h"
-#include "stages/plan/schedule.h"
-#include "stages/plan/unit.h"
-#include "stages/plan/update_request.h"
+#include "stages/plan/chain/schedule.h"
+#include "stages/plan/chain/unit.h"
+#include "stages/plan/settings/pipeline_settings.h"
+#include "stages/plan/settings/update_request.h"
 #include "store/objects/store.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/partition_book.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 #include "stages/engine/stage_times.h"
 
 #include "common/base/clock.h"
-#include "common/base/file.h"
 #include "common/base/host.h"
 #include "common/base/json.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 #include "stages/engine/part_shares.h"
-#include "stages/plan/units/unit_row.h"
+#include "stages/plan/chain/unit_row.h"
 
 #include <fcntl.h>
 #include <pthread.h>

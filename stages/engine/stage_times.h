@@ -32,11 +32,11 @@
 #define STAGES_ENGINE_STAGE_TIMES_H
 
 #include "common/base/error.h"
-#include "stages/plan/schedule.h"
-#include "stages/plan/unit.h"
+#include "stages/plan/chain/schedule.h"
+#include "stages/plan/chain/unit.h"
 #include "store/objects/store.h"
-#include "store/records/gradient_encoding.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/partition_book.h"
+#include "store/records/round/gradient_encoding.h"
 
 #include <stdbool.h>
 #include <stdint.h>

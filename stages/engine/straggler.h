@@ -13,7 +13,7 @@
 #define STAGES_ENGINE_STRAGGLER_H
 
 #include "common/base/error.h"
-#include "stages/plan/unit.h"
+#include "stages/plan/chain/unit.h"
 #include "store/queue/work_queue.h"
 
 #include <stdbool.h>

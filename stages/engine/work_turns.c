@@ -3,10 +3,10 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
-#include "stages/plan/chain.h"
-#include "stages/plan/chain_rebuild.h"
-#include "stages/plan/chain_repair.h"
-#include "stages/plan/units/unit_row.h"
+#include "stages/plan/chain/chain.h"
+#include "stages/plan/chain/chain_rebuild.h"
+#include "stages/plan/chain/chain_repair.h"
+#include "stages/plan/chain/unit_row.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "stages/engine/straggler.h"
 #include "stages/engine/work_keeper.h"
 #include "stages/engine/work_loop.h"
-#include "stages/plan/chain_state.h"
+#include "stages/plan/chain/chain_state.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

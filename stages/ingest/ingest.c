@@ -2,7 +2,7 @@
  * graphmill-ingest - turns the user's files, or the output of a generator, into the records of one
  * dataset.
  *
- *   files --> a reader of formats/input_format.h --+
+ *   files --> a reader of formats/shared/input_format.h --+
  *                                                 +--> dataset_builder --> dataset/<id>/...
  *   seed  --> generator --------------------------+        current/dataset/<settings> = <id>
  *                                                                        |
@@ -15,29 +15,29 @@
  */
 #include "stages/ingest/ingest.h"
 
-#include "common/base/checksum.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/progress.h"
 #include "common/base/text.h"
+#include "common/files/checksum.h"
 #include "stages/engine/stage.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/build/dataset_summary.h"
 #include "stages/ingest/build/memory_held.h"
-#include "stages/ingest/formats/input_files.h"
-#include "stages/ingest/formats/input_format.h"
-#include "stages/ingest/formats/mending.h"
-#include "stages/ingest/formats/node_files.h"
-#include "stages/ingest/formats/unread_files.h"
+#include "stages/ingest/formats/columns/node_files.h"
+#include "stages/ingest/formats/folders/unread_files.h"
+#include "stages/ingest/formats/shared/input_files.h"
+#include "stages/ingest/formats/shared/input_format.h"
+#include "stages/ingest/formats/shared/mending.h"
 #include "stages/ingest/remote_input.h"
 #include "stages/ingest/update/dataset_versions.h"
 #include "stages/ingest/update/version_chain.h"
-#include "stages/plan/dataset_format.h"
-#include "stages/plan/format_detect.h"
-#include "stages/plan/identity.h"
-#include "stages/plan/run_binding.h"
-#include "store/records/dataset_types.h"
+#include "stages/plan/model/identity.h"
+#include "stages/plan/run/run_binding.h"
+#include "stages/plan/settings/dataset_format.h"
+#include "stages/plan/settings/format_detect.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>

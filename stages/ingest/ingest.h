@@ -3,13 +3,13 @@
 #define STAGES_INGEST_INGEST_H
 
 #include "common/base/error.h"
-#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/settings/pipeline_settings.h"
 #include "store/objects/keys.h"
 #include "store/objects/store.h"
 
 #include <stdbool.h>
 
-/* Returns the id (stages/plan/identity.h) of the dataset that these settings make of the input
+/* Returns the id (stages/plan/model/identity.h) of the dataset that these settings make of the input
  * files as they are now. The digits of the id are a hash of the settings of ingest (without the
  * place of the input), of the seed if it has an influence, and of the name and content of each file
  * in the input folder. Equal input therefore has equal records wherever it lies, and a changed file

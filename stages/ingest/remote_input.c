@@ -1,13 +1,13 @@
 #include "stages/ingest/remote_input.h"
 
-#include "common/base/checksum.h"
-#include "common/base/file_pattern.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
-#include "stages/plan/identity.h"
-#include "stages/plan/identity_digits.h"
-#include "stages/plan/setting_table.h"
-#include "store/backends/s3_files.h"
+#include "common/files/checksum.h"
+#include "common/files/file_pattern.h"
+#include "stages/plan/model/identity.h"
+#include "stages/plan/model/identity_digits.h"
+#include "stages/plan/settings/setting_table.h"
+#include "store/backends/s3/s3_files.h"
 
 #include <stdio.h>
 #include <string.h>

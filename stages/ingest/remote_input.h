@@ -16,9 +16,9 @@
 #define STAGES_INGEST_REMOTE_INPUT_H
 
 #include "common/base/error.h"
-#include "common/base/file.h"
-#include "stages/plan/pipeline_settings.h"
-#include "stages/plan/update_request.h"
+#include "common/files/file.h"
+#include "stages/plan/settings/pipeline_settings.h"
+#include "stages/plan/settings/update_request.h"
 #include "store/objects/keys.h"
 #include "store/objects/store.h"
 

@@ -17,7 +17,7 @@
 #include "common/base/error.h"
 #include "stages/partition/layout/part_delta.h"
 #include "stages/partition/partition_input.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/partition_book.h"
 #include "store/topology/topology.h"
 #include "store/versions/version_touched.h"
 

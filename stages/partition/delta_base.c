@@ -2,10 +2,10 @@
 #include "common/base/text.h"
 #include "stages/partition/methods/node_assigner.h"
 #include "stages/partition/version_delta.h"
-#include "stages/plan/identity.h"
-#include "store/records/dataset_delta.h"
-#include "store/records/node_placement.h"
-#include "store/records/topology_seal.h"
+#include "stages/plan/model/identity.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/partition/node_placement.h"
+#include "store/records/partition/topology_seal.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "stages/sampling/negative_list.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>

@@ -14,9 +14,9 @@
 #define STAGES_PARTITION_GIVEN_ENDS_H
 
 #include "common/base/error.h"
-#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/settings/pipeline_settings.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 
 /* Checks the nodes. A dataset without relations, or settings that use no given nodes, need no
  * check. Fails: ERROR_INPUT naming the edge and the setting; as edge_splits_get(). */

@@ -6,7 +6,7 @@
 #include "stages/partition/layout/graph_ranges.h"
 #include "stages/partition/methods/node_assigner.h"
 #include "stages/partition/version_assignment.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/partition_book.h"
 #include "store/versions/merged_parts.h"
 
 #include <inttypes.h>

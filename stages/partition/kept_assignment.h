@@ -26,7 +26,7 @@ struct kept_assignment { /* {0} is empty; release with kept_assignment_release()
      * (version_assignment.h). */
     double full_cut;
     /* If false, the caller stores it, or stores the inputs that it is computed from
-     * (records/node_placement.h). */
+     * (records/partition/node_placement.h). */
     bool is_stored;
 };
 

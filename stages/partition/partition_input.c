@@ -4,12 +4,12 @@
 #include "stages/partition/given_ends.h"
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/partition/methods/node_assigner.h"
-#include "stages/plan/identity.h"
-#include "stages/plan/run_binding.h"
+#include "stages/plan/model/identity.h"
+#include "stages/plan/run/run_binding.h"
 #include "stages/sampling/negative_list.h"
-#include "store/records/dataset_types.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/node_splits.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>
@@ -55,12 +55,6 @@ static enum error_code check_ends(const struct pipeline_settings *settings,
             rc = check_negatives(settings, schema, relation.source_type, err);
     }
     return rc;
-}
-
-/* Returns whether nodes or edges are of several kinds. */
-static bool has_several_kinds(const struct dataset_schema *schema)
-{
-    return dataset_type_count(schema) > 1 || dataset_relation_count(schema) > 1;
 }
 
 /* Refuses pairs that cannot be drawn, before the work of cutting begins. */

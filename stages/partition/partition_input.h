@@ -7,10 +7,10 @@
 
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
-#include "stages/partition/methods/partitioner.h"
+#include "stages/partition/rules/partitioner.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/graph_index.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/dataset/graph_index.h"
 
 #include <stdint.h>
 

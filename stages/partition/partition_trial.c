@@ -1,15 +1,15 @@
 #include "stages/partition/partition_trial.h"
 
 #include "common/base/clock.h"
-#include "common/base/file.h"
 #include "common/base/host.h"
 #include "common/base/json.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 #include "stages/partition/check/load_quality.h"
 #include "stages/partition/layout/part_writer.h"
 #include "stages/partition/layout/renumbering.h"
 #include "stages/partition/methods/node_assigner.h"
-#include "stages/plan/setting_table.h"
+#include "stages/plan/settings/setting_table.h"
 
 struct trial {
     struct partition_input *input;

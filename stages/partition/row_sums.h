@@ -13,7 +13,7 @@
 
 #include "common/base/error.h"
 #include "stages/partition/layout/part_delta.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/partition_book.h"
 
 #include <stdbool.h>
 #include <stdint.h>

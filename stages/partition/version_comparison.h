@@ -17,8 +17,8 @@
 #include "stages/partition/layout/part_delta.h"
 #include "stages/partition/partition_input.h"
 #include "stages/partition/row_sums.h"
-#include "store/records/partition_book.h"
-#include "store/records/tensor_spec.h"
+#include "store/records/partition/partition_book.h"
+#include "store/records/round/tensor_spec.h"
 
 #include <stdbool.h>
 #include <stdint.h>

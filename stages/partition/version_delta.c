@@ -4,8 +4,8 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/partition/version_comparison.h"
-#include "store/records/dataset_delta.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/delta_numbers.h"
 #include "store/versions/merged_parts.h"
 

@@ -24,7 +24,7 @@
 #include "common/base/error.h"
 #include "stages/partition/layout/part_delta.h"
 #include "stages/partition/partition_input.h"
-#include "store/records/tensor_spec.h"
+#include "store/records/round/tensor_spec.h"
 
 #include <stdbool.h>
 

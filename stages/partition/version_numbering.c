@@ -2,8 +2,8 @@
 
 #include "common/base/memory.h"
 #include "stages/partition/version_assignment.h"
-#include "stages/plan/identity.h"
-#include "store/records/dataset_delta.h"
+#include "stages/plan/model/identity.h"
+#include "store/records/dataset/dataset_delta.h"
 #include "store/versions/delta_numbers.h"
 #include "store/versions/merged_parts.h"
 

@@ -3,8 +3,8 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/partition/version_assignment.h"
-#include "store/records/node_placement.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/node_splits.h"
+#include "store/records/partition/node_placement.h"
 #include "store/versions/merged_parts.h"
 
 #include <inttypes.h>

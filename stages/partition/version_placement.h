@@ -1,6 +1,6 @@
 /*
  * version_placement - the record of assignment, permutation and splits of a partition that is a
- * delta (store/records/node_placement.h).
+ * delta (store/records/partition/node_placement.h).
  *
  * A partition that has these three records whole, as older programs wrote them, keeps them.
  */

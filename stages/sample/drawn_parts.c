@@ -1,6 +1,6 @@
 #include "stages/sample/drawn_parts.h"
 
-#include "store/records/batch_form.h"
+#include "store/records/batch/batch_form.h"
 
 void drawn_parts_tell(const struct stage_context *context, const struct mini_batch *batch)
 {

@@ -7,7 +7,7 @@
 #define STAGES_SAMPLE_DRAWN_PARTS_H
 
 #include "stages/engine/stage.h"
-#include "store/records/mini_batch.h"
+#include "store/records/batch/mini_batch.h"
 
 /* Adds the counts of the batch that the current unit drew to the worker's times. Does nothing when
  * the worker keeps no times. */

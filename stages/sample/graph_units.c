@@ -1,6 +1,6 @@
 #include "stages/sample/graph_units.h"
 
-#include "stages/plan/graph_targets.h"
+#include "stages/plan/model/graph_targets.h"
 
 enum error_code graph_units_open(struct graph_units *units, const struct stage_context *context,
                                  struct error *err)

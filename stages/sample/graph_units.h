@@ -10,8 +10,8 @@
 #define STAGES_SAMPLE_GRAPH_UNITS_H
 
 #include "stages/engine/stage.h"
-#include "store/records/graph_index.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/graph_index.h"
+#include "store/records/dataset/node_splits.h"
 
 #include <stdbool.h>
 

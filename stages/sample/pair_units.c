@@ -1,11 +1,11 @@
 #include "stages/sample/pair_units.h"
 
 #include "common/base/memory.h"
-#include "common/base/random.h"
 #include "common/base/text.h"
-#include "stages/sampling/negative_chances.h"
-#include "stages/sampling/random_walk.h"
-#include "stages/sampling/sampler.h"
+#include "common/numbers/random.h"
+#include "stages/sampling/pairs/negative_chances.h"
+#include "stages/sampling/rows/random_walk.h"
+#include "stages/sampling/samplers/sampler.h"
 #include "store/objects/keys.h"
 #include "store/versions/merged_links.h"
 

@@ -16,9 +16,9 @@
 #define STAGES_SAMPLE_PAIR_UNITS_H
 
 #include "stages/engine/stage.h"
-#include "stages/sampling/edge_positions.h"
-#include "stages/sampling/pair_drawer.h"
-#include "stages/sampling/pair_sides.h"
+#include "stages/sampling/pairs/edge_positions.h"
+#include "stages/sampling/pairs/pair_drawer.h"
+#include "stages/sampling/pairs/pair_sides.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
-#include "stages/plan/chain_state.h"
+#include "stages/plan/chain/chain_state.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "stages/sample/sampler_tables.h"
 
 #include "common/base/memory.h"
-#include "stages/sampling/graphsaint.h"
+#include "stages/sampling/samplers/graphsaint.h"
 
 uint64_t sampler_tables_bytes(const struct stage_context *context, const struct topology *topology)
 {

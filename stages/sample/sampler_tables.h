@@ -6,11 +6,11 @@
 #define STAGES_SAMPLE_SAMPLER_TABLES_H
 
 #include "stages/engine/stage.h"
-#include "stages/sampling/node_chances.h"
-#include "stages/sampling/sampler.h"
-#include "stages/sampling/walk_norm.h"
-#include "store/records/node_splits.h"
-#include "store/records/walk_counts.h"
+#include "stages/sampling/rows/node_chances.h"
+#include "stages/sampling/samplers/sampler.h"
+#include "stages/sampling/samplers/walk_norm.h"
+#include "store/records/batch/walk_counts.h"
+#include "store/records/dataset/node_splits.h"
 
 #include <stdint.h>
 

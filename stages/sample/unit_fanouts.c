@@ -1,7 +1,7 @@
 #include "stages/sample/unit_fanouts.h"
 
 #include "common/base/memory.h"
-#include "stages/plan/relation_fanouts.h"
+#include "stages/plan/settings/relation_fanouts.h"
 
 enum error_code unit_fanouts_open(const struct stage_context *context, struct unit_fanouts *out,
                                   struct error *err)

@@ -12,7 +12,7 @@
 #define STAGES_TABLES_EDGE_COLUMNS_SETTING_H
 
 #include "common/base/error.h"
-#include "common/formats/table_look.h"
+#include "common/formats/text/table_look.h"
 #include "stages/tables/edge_words.h"
 
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 #include "stages/tables/edge_fields.h"
 
 #include "common/base/text.h"
-#include "common/formats/usual_advice.h"
+#include "common/formats/bytes/usual_advice.h"
 #include "stages/tables/edge_words.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -9,8 +9,8 @@
 #define STAGES_TABLES_EDGE_FIELDS_H
 
 #include "common/base/error.h"
-#include "common/formats/delimited.h"
-#include "common/formats/line_reader.h"
+#include "common/formats/text/delimited.h"
+#include "common/formats/text/line_reader.h"
 #include "common/graph/edge_column.h"
 #include "stages/tables/value_notes.h"
 

@@ -1,6 +1,6 @@
 #include "stages/tables/edge_list_survey.h"
 
-#include "common/formats/line_reader.h"
+#include "common/formats/text/line_reader.h"
 #include "stages/tables/edge_columns_setting.h"
 
 #include <inttypes.h>

@@ -13,9 +13,9 @@
 #define STAGES_TABLES_EDGE_LIST_SURVEY_H
 
 #include "common/base/error.h"
-#include "common/formats/table_look.h"
+#include "common/formats/text/table_look.h"
 #include "stages/tables/edge_roles.h"
-#include "store/records/node_ids.h"
+#include "store/records/dataset/node_ids.h"
 
 #include <stdbool.h>
 

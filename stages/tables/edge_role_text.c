@@ -1,6 +1,6 @@
 #include "stages/tables/edge_role_text.h"
 
-#include "common/base/file.h"
+#include "common/files/file.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -17,11 +17,11 @@
 #define STAGES_TABLES_EDGE_ROLES_H
 
 #include "common/base/error.h"
-#include "common/formats/table_look.h"
-#include "stages/plan/pipeline_settings.h"
+#include "common/formats/text/table_look.h"
+#include "stages/plan/settings/pipeline_settings.h"
 #include "stages/tables/edge_fields.h"
 #include "stages/tables/stated_direction.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <stdbool.h>
 

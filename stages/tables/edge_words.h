@@ -7,7 +7,7 @@
 #ifndef STAGES_TABLES_EDGE_WORDS_H
 #define STAGES_TABLES_EDGE_WORDS_H
 
-#include "common/formats/delimited.h"
+#include "common/formats/text/delimited.h"
 #include "common/graph/edge_column.h"
 
 #include <stdbool.h>

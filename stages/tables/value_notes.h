@@ -5,8 +5,8 @@
 #ifndef STAGES_TABLES_VALUE_NOTES_H
 #define STAGES_TABLES_VALUE_NOTES_H
 
-#include "common/formats/float_loss.h"
-#include "common/formats/time_text.h"
+#include "common/formats/text/float_loss.h"
+#include "common/formats/text/time_text.h"
 
 struct value_notes {
     struct time_format time; /* how times of edges are written; the first time narrows it */

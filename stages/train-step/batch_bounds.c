@@ -1,8 +1,8 @@
 #include "stages/train-step/batch_bounds.h"
 
 #include "common/base/memory.h"
-#include "stages/plan/relation_fanouts.h"
-#include "stages/sampling/sampler.h"
+#include "stages/plan/settings/relation_fanouts.h"
+#include "stages/sampling/samplers/sampler.h"
 #include "store/topology/topology.h"
 
 #include <math.h>

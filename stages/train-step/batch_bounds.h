@@ -10,7 +10,7 @@
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
-#include "store/records/mini_batch.h"
+#include "store/records/batch/mini_batch.h"
 
 #include <stdbool.h>
 #include <stdint.h>

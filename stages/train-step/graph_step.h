@@ -7,7 +7,7 @@
 
 #include "common/nn/model.h"
 #include "common/nn/tasks/tally.h"
-#include "stages/plan/graph_targets.h"
+#include "stages/plan/model/graph_targets.h"
 
 struct graph_step {
     const struct model *model;

@@ -14,7 +14,7 @@
 #define STAGES_TRAIN_STEP_HELD_PARTS_H
 
 #include "stages/engine/stage.h"
-#include "stages/train-step/node_features.h"
+#include "stages/train-step/rows/node_features.h"
 
 /* As `prefers` of a stage: the steps of the unit's round whose mini-batches want fewer shards that are not open than the unit's own
  * does, the fewest first. None when the unit's are all open, so a queue is asked for nothing unless a shard would have to be

@@ -19,7 +19,7 @@
 #include "common/nn/model.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/train-step/batch_reader.h"
-#include "stages/train-step/embedding_input.h"
+#include "stages/train-step/rows/embedding_input.h"
 #include "stages/train-step/step_batch.h"
 #include "store/objects/keys.h"
 

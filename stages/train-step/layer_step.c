@@ -1,11 +1,11 @@
 #include "stages/train-step/layer_step.h"
 
 #include "common/nn/layer_training.h"
-#include "stages/plan/layer_pipeline.h"
+#include "stages/plan/chain/layer_pipeline.h"
 #include "stages/train-step/step_loss.h"
 #include "store/records/parameter_values.h"
-#include "store/records/pass_gradient.h"
-#include "store/records/pass_output.h"
+#include "store/records/round/pass_gradient.h"
+#include "store/records/round/pass_output.h"
 
 #include <inttypes.h>
 #include <string.h>

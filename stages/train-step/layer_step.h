@@ -1,5 +1,5 @@
 /*
- * layer_step - a pass of a step through one layer (stages/plan/layer_pipeline.h): what train-step does in a pipeline of layers.
+ * layer_step - a pass of a step through one layer (stages/plan/chain/layer_pipeline.h): what train-step does in a pipeline of layers.
  *
  *   mini_batch ──────────────────────────┐
  *   weights, of which it reads its layer ─┼─> forward of the layer ─┬──────────────> pass_output
@@ -15,9 +15,9 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/run_loss.h"
+#include "stages/plan/model/run_loss.h"
 #include "stages/train-step/step_input.h"
-#include "store/records/gradient.h"
+#include "store/records/round/gradient.h"
 
 struct layer_step { /* all borrowed; the arena is reset by each pass */
     const struct stage_context *context;

@@ -5,7 +5,7 @@
 #define STAGES_TRAIN_STEP_PAIR_MEMORY_H
 
 #include "common/nn/model.h"
-#include "store/records/seed_pairs.h"
+#include "store/records/batch/seed_pairs.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
 
 #include "common/nn/model.h"
 #include "common/nn/tasks/tally.h"
-#include "stages/plan/pipeline_settings.h"
-#include "store/records/seed_pairs.h"
+#include "stages/plan/settings/pipeline_settings.h"
+#include "store/records/batch/seed_pairs.h"
 
 struct pair_step {
     const struct model *model;

@@ -3,7 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/nn/source_aggregation.h"
-#include "stages/train-step/row_pipe.h"
+#include "stages/train-step/rows/row_pipe.h"
 #include "store/topology/edge_rows.h"
 
 #include <inttypes.h>

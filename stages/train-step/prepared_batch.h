@@ -22,10 +22,10 @@
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/edge_use.h"
-#include "stages/train-step/node_features.h"
+#include "stages/plan/model/edge_use.h"
+#include "stages/train-step/rows/node_features.h"
 #include "store/objects/keys.h"
-#include "store/records/mini_batch.h"
+#include "store/records/batch/mini_batch.h"
 #include "store/topology/topology.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 #include "stages/train-step/step_batch.h"
 
-#include "stages/plan/run_model.h"
+#include "stages/plan/model/run_model.h"
 
 void step_batch_take(const struct stage_context *context, const struct prepared_batch *prepared,
                      struct step_batch *out)

@@ -12,8 +12,8 @@
 #include "common/base/error.h"
 #include "common/nn/model.h"
 #include "common/nn/typed/relation_input.h"
-#include "stages/train-step/embedding_input.h"
 #include "stages/train-step/prepared_batch.h"
+#include "stages/train-step/rows/embedding_input.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 #include "stages/train-step/step_input.h"
 
 #include "common/base/clock.h"
-#include "stages/plan/layer_pipeline.h"
-#include "stages/plan/run_model.h"
-#include "stages/train-step/row_update.h"
+#include "stages/plan/chain/layer_pipeline.h"
+#include "stages/plan/model/run_model.h"
+#include "stages/train-step/rows/row_update.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -16,16 +16,16 @@
 #include "stages/engine/stage.h"
 #include "stages/train-step/batch_reader.h"
 #include "stages/train-step/cache_policy.h"
-#include "stages/train-step/embedding_input.h"
 #include "stages/train-step/idle_aggregation.h"
-#include "stages/train-step/node_features.h"
 #include "stages/train-step/prepared_batch.h"
+#include "stages/train-step/rows/embedding_input.h"
+#include "stages/train-step/rows/node_features.h"
 #include "stages/train-step/step_batch.h"
 #include "stages/train-step/step_memory.h"
 #include "stages/train-step/unit_guess.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
-#include "store/records/parameters.h"
+#include "store/records/round/parameters.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 #include "stages/train-step/step_memory.h"
 
 #include "common/base/memory.h"
-#include "stages/plan/layer_pipeline.h"
-#include "stages/plan/run_model.h"
+#include "stages/plan/chain/layer_pipeline.h"
+#include "stages/plan/model/run_model.h"
 #include "stages/train-step/batch_bounds.h"
-#include "stages/train-step/embedding_input.h"
 #include "stages/train-step/graph_step.h"
 #include "stages/train-step/layer_step.h"
 #include "stages/train-step/pair_memory.h"
+#include "stages/train-step/rows/embedding_input.h"
 #include "stages/train-step/step_ahead.h"
 
 #include <math.h>

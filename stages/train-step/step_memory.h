@@ -14,7 +14,7 @@
 
 #include "common/nn/model.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/edge_use.h"
+#include "stages/plan/model/edge_use.h"
 
 #include <stdbool.h>
 #include <stdint.h>

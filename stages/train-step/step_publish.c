@@ -1,8 +1,8 @@
 #include "stages/train-step/step_publish.h"
 
-#include "stages/plan/gradient_sums.h"
-#include "stages/train-step/row_update.h"
-#include "store/records/gradient_range.h"
+#include "stages/plan/chain/gradient_sums.h"
+#include "stages/train-step/rows/row_update.h"
+#include "store/records/round/gradient_range.h"
 
 static enum error_code put(struct publication *p, struct error *err)
 {

@@ -11,8 +11,8 @@
 #include "common/base/arena.h"
 #include "common/base/error.h"
 #include "stages/engine/stage.h"
-#include "stages/train-step/embedding_state.h"
-#include "store/records/gradient.h"
+#include "stages/train-step/rows/embedding_state.h"
+#include "store/records/round/gradient.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -14,7 +14,7 @@
 #ifndef STAGES_TRAIN_STEP_UNIT_GUESS_H
 #define STAGES_TRAIN_STEP_UNIT_GUESS_H
 
-#include "stages/plan/schedule.h"
+#include "stages/plan/chain/schedule.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 #include "store/backends/artifact_manifest.h"
 
-#include "common/base/file.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/files/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "store/backends/name_list.h"
 
-#include "common/base/key_sort.h"
 #include "common/base/memory.h"
+#include "common/numbers/key_sort.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 #include "store/backends/scratch_space.h"
 
-#include "common/base/checksum.h"
 #include "common/base/clock.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
-#include "common/base/private_folder.h"
 #include "common/base/text.h"
+#include "common/files/checksum.h"
+#include "common/files/private_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

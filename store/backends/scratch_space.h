@@ -31,7 +31,7 @@
 #define STORE_BACKENDS_SCRATCH_SPACE_H
 
 #include "common/base/error.h"
-#include "common/base/file.h"
+#include "common/files/file.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

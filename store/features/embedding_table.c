@@ -1,7 +1,7 @@
 #include "store/features/embedding_table.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 #include "common/math/vector.h"
 #include "common/parallel/first_failure.h"
 #include "store/features/row_file.h"

@@ -18,7 +18,7 @@
 #include "common/nn/sparse_optimizer.h"
 #include "common/parallel/thread_pool.h"
 #include "store/objects/store.h"
-#include "store/records/embedding_rows.h"
+#include "store/records/round/embedding_rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>

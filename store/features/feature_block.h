@@ -9,8 +9,8 @@
 #ifndef STORE_FEATURES_FEATURE_BLOCK_H
 #define STORE_FEATURES_FEATURE_BLOCK_H
 
-#include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "common/files/checksum.h"
 #include "store/features/feature_shard.h"
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "store/records/shard_seal.h"
+#include "store/records/round/shard_seal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #ifndef STORE_FEATURES_FEATURE_PARTS_H
 #define STORE_FEATURES_FEATURE_PARTS_H
 
-#include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "common/files/checksum.h"
 #include "store/features/feature_shard.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"

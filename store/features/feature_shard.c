@@ -1,8 +1,8 @@
 #include "store/features/feature_shard.h"
 
-#include "common/base/checksum.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/files/checksum.h"
 #include "store/features/feature_block.h"
 #include "store/features/feature_shard_folder.h"
 #include "store/features/folder_sums.h"

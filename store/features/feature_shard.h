@@ -15,8 +15,8 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/tensor_spec.h"
-#include "store/records/weights_identity.h"
+#include "store/records/round/tensor_spec.h"
+#include "store/records/round/weights_identity.h"
 
 #include <stdbool.h>
 #include <stdint.h>

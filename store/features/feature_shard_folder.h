@@ -4,7 +4,7 @@
 #define STORE_FEATURES_FEATURE_SHARD_FOLDER_H
 
 #include "store/features/feature_shard.h"
-#include "store/records/shard_seal.h"
+#include "store/records/round/shard_seal.h"
 
 /* Opens a shard whose seal the caller has. Otherwise same as feature_shard_open(). */
 MUST_CHECK enum error_code feature_shard_open_sealed(struct store *store, const char *key,

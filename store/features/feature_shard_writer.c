@@ -1,8 +1,8 @@
 /* Builds a feature shard: writes tables in scratch, makes a database of them, reads it back, seals
  * and publishes it. */
-#include "common/base/checksum.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/files/checksum.h"
 #include "store/features/feature_block.h"
 #include "store/features/feature_shard.h"
 #include "store/features/feature_shard_folder.h"

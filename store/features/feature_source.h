@@ -21,8 +21,8 @@
 #include "common/math/precision.h"
 #include "common/parallel/thread_pool.h"
 #include "store/objects/store.h"
-#include "store/records/tensor_spec.h"
-#include "store/records/weights_identity.h"
+#include "store/records/round/tensor_spec.h"
+#include "store/records/round/weights_identity.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 #include "store/features/folder_sums.h"
 
-#include "common/base/checksum.h"
-#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/files/checksum.h"
+#include "common/files/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define STORE_FEATURES_ROW_CONVERSION_H
 
 #include "common/math/precision.h"
-#include "store/records/tensor_spec.h"
+#include "store/records/round/tensor_spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>

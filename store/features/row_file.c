@@ -1,7 +1,7 @@
 #include "store/features/row_file.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

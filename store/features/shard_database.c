@@ -1,8 +1,8 @@
 #include "store/features/shard_database.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/files/file.h"
 #include "store/objects/keys.h"
 
 #include <rocksdb/c.h>

@@ -1,10 +1,9 @@
 #include "store/features/shard_delta.h"
 
-#include "common/base/ascending.h"
 #include "common/base/memory.h"
+#include "common/numbers/ascending.h"
 #include "store/features/feature_block.h"
 #include "store/features/feature_shard_folder.h"
-#include "store/objects/artifact_kinds.h"
 #include "store/objects/keys.h"
 
 #include <inttypes.h>
@@ -138,7 +137,7 @@ static enum error_code open_base(struct shard_delta *delta, struct error *err)
     const char *key = delta->seal->own.base;
     struct key seal_key;
     struct shard_seal base;
-    if (!artifact_counterpart(key, &seal_key))
+    if (!key_find_seal(key, &seal_key))
         return error_set(err, ERROR_CORRUPT, "the base %s is not the key of a shard", key);
     enum error_code rc = shard_seal_get(delta->store, seal_key.text, NULL, &base, err);
     if (rc == ERROR_NONE)

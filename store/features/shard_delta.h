@@ -1,5 +1,5 @@
 /*
- * shard_delta - reads a shard that is a delta (store/records/partition_delta.h): its rows are put
+ * shard_delta - reads a shard that is a delta (store/records/partition/partition_delta.h): its rows are put
  * together from its own folder and its base.
  *
  *   base      rows 0 1 2 3 4 5      gone: 1
@@ -11,7 +11,7 @@
  * without changes is the base's block in RocksDB's memory; any other is put together on the heap.
  * The delta holds four bytes for each row of its folder and for each removed row.
  *
- * The folder is a shard of its own (records/shard_seal.h). The base is opened when a row of it is
+ * The folder is a shard of its own (records/round/shard_seal.h). The base is opened when a row of it is
  * first needed.
  */
 #ifndef STORE_FEATURES_SHARD_DELTA_H
@@ -19,7 +19,7 @@
 
 #include "common/base/error.h"
 #include "store/features/feature_shard.h"
-#include "store/records/shard_seal.h"
+#include "store/records/round/shard_seal.h"
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
 #include "common/base/clock.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
-#include "common/base/private_folder.h"
 #include "common/base/text.h"
+#include "common/files/private_folder.h"
 #include "store/objects/object_store.h"
 
 #include <errno.h>

@@ -30,9 +30,9 @@
 #ifndef STORE_OBJECTS_ARTIFACT_CACHE_H
 #define STORE_OBJECTS_ARTIFACT_CACHE_H
 
-#include "common/base/checksum.h"
 #include "common/base/error.h"
-#include "common/base/file.h"
+#include "common/files/checksum.h"
+#include "common/files/file.h"
 #include "store/objects/store.h"
 
 #include <stdbool.h>

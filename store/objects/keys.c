@@ -180,3 +180,9 @@ struct key key_current(const char *what, const char *name)
 {
     return make("current/%s/%s", what, name);
 }
+
+bool key_find_seal(const char *artifact, struct key *out)
+{
+    const int size = snprintf(out->text, sizeof out->text, "%s_seal", artifact);
+    return size > 0 && size < (int)sizeof out->text;
+}

@@ -35,6 +35,7 @@
 #ifndef STORE_OBJECTS_KEYS_H
 #define STORE_OBJECTS_KEYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { KEY_SIZE = 200, ID_SIZE = 80, OUTPUTS_TAG_SIZE = 9 };
@@ -60,11 +61,11 @@ struct key key_current_snapshot(const char *run_id); /* a ref */
 struct key key_mini_batch(const char *run_id, int64_t round, int slot);
 struct key key_gradient(const char *run_id, int64_t round, int slot);
 /* One range of a gradient's values, and the sum of that range over slots
- * (stages/plan/gradient_sums.h). */
+ * (stages/plan/chain/gradient_sums.h). */
 struct key key_gradient_range(const char *run_id, int64_t round, int slot, int range);
 struct key key_gradient_sum(const char *run_id, int64_t round, int number);
 struct key key_residual(const char *run_id, int64_t round, int slot);
-/* The records of pass `pass` of a slot's step (stages/plan/layer_pipeline.h). */
+/* The records of pass `pass` of a slot's step (stages/plan/chain/layer_pipeline.h). */
 struct key key_pass_output(const char *run_id, int64_t round, int pass, int slot);
 struct key key_pass_gradient(const char *run_id, int64_t round, int pass, int slot);
 struct key key_round_base(const char *run_id, int64_t round);
@@ -84,5 +85,9 @@ struct key key_infer(const char *run_id, int64_t version, int layer, int part, c
 struct key key_outputs(const char *run_id, int64_t version, const char *tag);
 struct key key_outputs_seal(const char *run_id, int64_t version, const char *tag);
 struct key key_current(const char *what, const char *name);
+
+/* Sets `*out` to the key of the seal of the artifact with this key, which may come from a record.
+ * Returns false if there is no room for it, so that no artifact has such a key. */
+bool key_find_seal(const char *artifact, struct key *out);
 
 #endif

@@ -22,7 +22,7 @@
 #define STORE_OBJECTS_OBJECT_STORE_H
 
 #include "common/base/error.h"
-#include "common/base/file.h"
+#include "common/files/file.h"
 #include "store/objects/store.h"
 #include "store/objects/stored_bytes.h"
 

@@ -27,9 +27,9 @@
 #ifndef STORE_OBJECTS_RECORD_H
 #define STORE_OBJECTS_RECORD_H
 
-#include "common/base/checksum.h"
-#include "common/base/element.h"
 #include "common/base/error.h"
+#include "common/files/checksum.h"
+#include "common/numbers/element.h"
 
 #include <stdbool.h>
 #include <stddef.h>

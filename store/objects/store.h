@@ -27,7 +27,7 @@
 #define STORE_OBJECTS_STORE_H
 
 #include "common/base/error.h"
-#include "common/base/file.h"
+#include "common/files/file.h"
 #include "store/objects/keys.h"
 #include "store/objects/record.h"
 

@@ -1,7 +1,7 @@
 #include "store/objects/stored_bytes.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "store/objects/switch_text.h"
 
-#include "common/base/checksum.h"
+#include "common/files/checksum.h"
 
 #include <inttypes.h>
 #include <stdio.h>

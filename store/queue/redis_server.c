@@ -1,10 +1,10 @@
 #include "store/queue/redis_server.h"
 
 #include "common/base/clock.h"
-#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
+#include "common/files/file.h"
 #include "store/redis/redis_connection.h"
 
 #include <errno.h>

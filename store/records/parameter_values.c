@@ -1,7 +1,7 @@
 #include "store/records/parameter_values.h"
 
-#include "common/base/cpu_kernel.h"
 #include "common/base/text.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "store/records/section_checks.h"
 
-#include "common/base/cpu_kernel.h"
+#include "common/numbers/cpu_kernel.h"
 #include "store/records/parameter_values.h"
 #include "store/records/section_table.h"
 

@@ -17,7 +17,7 @@
 #define STORE_REDIS_REDIS_ADDRESS_H
 
 #include "common/base/error.h"
-#include "common/base/file.h"
+#include "common/files/file.h"
 
 #include <stdbool.h>
 

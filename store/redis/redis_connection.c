@@ -1,9 +1,9 @@
 #include "store/redis/redis_connection.h"
 
 #include "common/base/clock.h"
-#include "common/base/file.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/files/file.h"
 #include "store/redis/redis_address.h"
 #include "store/redis/redis_stream.h"
 

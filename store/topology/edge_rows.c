@@ -1,7 +1,7 @@
 #include "store/topology/edge_rows.h"
 
 #include "common/parallel/first_failure.h"
-#include "store/records/batch_form.h"
+#include "store/records/batch/batch_form.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * edge_rows - copies the edge features of a mini-batch from the topology, by the positions of its
  * edges.
  *
- * A mini-batch has ids but no features (store/records/mini_batch.h). Code that computes on edge
+ * A mini-batch has ids but no features (store/records/batch/mini_batch.h). Code that computes on edge
  * features reads them from the mapped files of the parts, whose pages belong to the system. The
  * rows of a batch are copied into one array, in the order of its edges, because backward reads them
  * again. Nearly every row is a cache miss, so each is prefetched EDGE_ROWS_AHEAD edges before it is
@@ -13,7 +13,7 @@
 
 #include "common/base/error.h"
 #include "common/parallel/thread_pool.h"
-#include "store/records/mini_batch.h"
+#include "store/records/batch/mini_batch.h"
 #include "store/topology/topology.h"
 
 enum { EDGE_ROWS_AHEAD = 32 };

@@ -1,7 +1,7 @@
 #include "store/topology/merged_rows.h"
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,13 +19,13 @@
  * neighbours are nodes of its source type. A graph without relations is one relation whose rows are
  * all nodes.
  *
- * In a vertex cut (stages/partition/methods/vertex_cut.h) the file of a part has the edges that the
+ * In a vertex cut (stages/partition/rules/vertex_cut.h) the file of a part has the edges that the
  * part holds, which end in nodes of any part. Its rows are pieces of rows, and "row_node" lists
  * their nodes, ascending. Opening a part reads the files of all parts and merges the rows of its
  * own nodes (topology_merge.h). A reader then sees the edge cut in which each node is in the part
  * of its master.
  *
- * In a delta (store/records/partition_delta.h) the file of a part has, in the same form, only the
+ * In a delta (store/records/partition/partition_delta.h) the file of a part has, in the same form, only the
  * rows that are new or that differ from the base. Opening a part merges them with the rows of the
  * base (topology_delta.h), so that a reader sees a whole partition.
  *
@@ -43,7 +43,7 @@
 #include "common/graph/edge_column.h"
 #include "common/parallel/shared_area.h"
 #include "store/objects/store.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/partition_book.h"
 
 #include <stdbool.h>
 #include <stdint.h>

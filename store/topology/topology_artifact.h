@@ -7,7 +7,7 @@
 
 #include "common/base/error.h"
 #include "store/objects/artifact_cache.h"
-#include "store/records/topology_seal.h"
+#include "store/records/partition/topology_seal.h"
 
 /* Returns a file on this host whose hash equals the one in the seal. A file that was just
  * downloaded was hashed as it arrived. The caller releases *out with artifact_release(). Fails:

@@ -1,6 +1,6 @@
 /*
  * topology_delta - merges the rows of a relation in one part of a delta
- * (store/records/partition_delta.h) from its base and its own file.
+ * (store/records/partition/partition_delta.h) from its base and its own file.
  *
  *   base, ids of the base      row of b: a c      row of d: b f
  *   file of the delta          row_node d x       neighbor: row of d: b x   row of x: d
@@ -15,8 +15,8 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/partition_book.h"
-#include "store/records/partition_delta.h"
+#include "store/records/partition/partition_book.h"
+#include "store/records/partition/partition_delta.h"
 #include "store/topology/merged_rows.h"
 #include "store/topology/topology.h"
 #include "store/topology/topology_merge.h"

@@ -14,7 +14,7 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/topology_seal.h"
+#include "store/records/partition/topology_seal.h"
 #include "store/topology/merged_rows.h"
 #include "store/topology/topology.h"
 #include "store/topology/topology_file.h"

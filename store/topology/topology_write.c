@@ -2,9 +2,9 @@
  * Writes the file of a part: builds it in scratch, reads it back, publishes and seals it. Declared
  * in topology.h.
  */
-#include "common/base/checksum.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/files/checksum.h"
 #include "store/objects/keys.h"
 #include "store/topology/topology.h"
 #include "store/topology/topology_artifact.h"

@@ -1,7 +1,7 @@
 #include "store/versions/delta_numbers.h"
 
-#include "common/base/ascending.h"
-#include "store/records/dataset_types.h"
+#include "common/numbers/ascending.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -13,8 +13,8 @@
 #ifndef STORE_VERSIONS_DELTA_NUMBERS_H
 #define STORE_VERSIONS_DELTA_NUMBERS_H
 
-#include "store/records/dataset_delta.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #include "store/versions/fold_state.h"
 
 #include "common/base/memory.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/fold_graphs.h"
 
 #include <inttypes.h>

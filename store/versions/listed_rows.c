@@ -1,7 +1,7 @@
 #include "store/versions/listed_rows.h"
 
 #include "store/objects/keys.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/merged_records.h"
 #include "store/versions/version_rows.h"
 

@@ -2,7 +2,7 @@
  * listed_rows - reads the rows of some nodes of a dataset, stored or merged, without a pass over
  * all nodes.
  *
- * The nodes must ascend. For a merged version (records/dataset_merge.h) only their rows are made,
+ * The nodes must ascend. For a merged version (records/dataset/dataset_merge.h) only their rows are made,
  * from the chunks of the base that have them; for a whole dataset its chunks are opened and read in
  * place. A visitor gets the same arrays as from merged_records.h, valid until it returns: some
  * consecutive ones of the listed nodes, and no others.
@@ -14,9 +14,9 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/feature_chunk.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/feature_chunk.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 
 #include "store/objects/keys.h"
 #include "store/objects/stored_bytes.h"
-#include "store/records/node_placement.h"
+#include "store/records/partition/node_placement.h"
 #include "store/versions/merged_parts.h"
 #include "store/versions/merged_records.h"
 

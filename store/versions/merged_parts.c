@@ -1,11 +1,11 @@
 #include "store/versions/merged_parts.h"
 
-#include "common/base/ascending.h"
 #include "common/base/memory.h"
+#include "common/numbers/ascending.h"
 #include "store/objects/keys.h"
 #include "store/objects/stored_bytes.h"
-#include "store/records/partition_book.h"
-#include "store/records/partition_delta.h"
+#include "store/records/partition/partition_book.h"
+#include "store/records/partition/partition_delta.h"
 
 #include <inttypes.h>
 #include <stdio.h>

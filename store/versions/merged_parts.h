@@ -3,7 +3,7 @@
  * its base.
  *
  * All code reads them through these functions. A stored record is read. If there is none, and the
- * partition is a delta with a record "placement" (records/node_placement.h), the record is made in
+ * partition is a delta with a record "placement" (records/partition/node_placement.h), the record is made in
  * memory, equal to the byte, and released in the same way, with store_release_record(). It takes
  * heap, where a stored record is mapped: a permutation 8 bytes for each node, and 4 for each node
  * of the base while it is made; an assignment 4, and 12 while it is made; splits 4 for each node in
@@ -18,9 +18,9 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/node_permutation.h"
-#include "store/records/node_placement.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/node_splits.h"
+#include "store/records/partition/node_permutation.h"
+#include "store/records/partition/node_placement.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  * from a base and deltas.
  *
  * All code reads datasets through these functions. A stored record is read. If there is none, and
- * the dataset is a version with a record "merge" (records/dataset_merge.h), the record is made in
+ * the dataset is a version with a record "merge" (records/dataset/dataset_merge.h), the record is made in
  * memory, equal to the byte. The arrays are those of the record and are released in the same way,
  * with store_release_record(). A merged chunk is on the heap, with the size of the mapped file of a
  * stored one: at most 2^24 edges or 2^22 numbers. A pass over all edges therefore reads them in
@@ -18,13 +18,13 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/edge_splits.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/graph_index.h"
-#include "store/records/node_ids.h"
-#include "store/records/node_labels.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/edge_splits.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/graph_index.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/dataset/node_labels.h"
+#include "store/records/dataset/node_splits.h"
 
 #include <stdbool.h>
 #include <stdint.h>

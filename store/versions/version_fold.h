@@ -22,9 +22,9 @@
 #include "common/base/error.h"
 #include "store/objects/store.h"
 #include "store/objects/store_kept.h"
-#include "store/records/dataset_delta.h"
-#include "store/records/dataset_merge.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/dataset/dataset_merge.h"
+#include "store/records/dataset/dataset_schema.h"
 #include "store/versions/delta_numbers.h"
 
 #include <stdbool.h>

@@ -310,7 +310,7 @@ static void lay_out_trained(const struct link_merger *m, struct edge_splits *out
 }
 
 /* Keeps the sides of the base's nodes that stay. Those of new nodes follow from their edges
- * (stages/sampling/pair_sides.h). */
+ * (stages/sampling/pairs/pair_sides.h). */
 static void lay_out_left(const struct link_merger *m, struct edge_splits *out,
                          struct layout *layout)
 {

@@ -3,7 +3,7 @@
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
 #include "store/objects/stored_bytes.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/fold_graphs.h"
 #include "store/versions/version_rows.h"
 

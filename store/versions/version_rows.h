@@ -11,13 +11,13 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/edge_splits.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/graph_index.h"
-#include "store/records/node_ids.h"
-#include "store/records/node_labels.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/edge_splits.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/graph_index.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/dataset/node_labels.h"
+#include "store/records/dataset/node_splits.h"
 #include "store/versions/version_fold.h"
 
 #include <stdint.h>

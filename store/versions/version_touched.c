@@ -1,6 +1,6 @@
 #include "store/versions/version_touched.h"
 
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/version_fold.h"
 
 #include <inttypes.h>

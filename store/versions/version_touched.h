@@ -13,7 +13,7 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <stdint.h>
 

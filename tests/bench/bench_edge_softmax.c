@@ -15,11 +15,11 @@
  * Floor and ours alternate; the least time of all repeats is printed.
  */
 #include "common/base/clock.h"
-#include "common/base/cpu_kernel.h"
 #include "common/base/memory.h"
 #include "common/math/vector_exp.h"
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/operators/edge_softmax.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
  */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/features/feature_shard.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"

@@ -16,12 +16,12 @@
  * Floor and ours alternate; the least time of all repeats is printed.
  */
 #include "common/base/clock.h"
-#include "common/base/cpu_kernel.h"
 #include "common/base/memory.h"
-#include "common/base/random.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/operators/aggregation.h"
+#include "common/numbers/cpu_kernel.h"
+#include "common/numbers/random.h"
 
 #include <inttypes.h>
 #include <stdio.h>

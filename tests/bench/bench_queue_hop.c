@@ -11,8 +11,8 @@
  * aggregate to train-step.
  */
 #include "common/base/clock.h"
-#include "common/base/file.h"
 #include "common/base/stop_signal.h"
+#include "common/files/file.h"
 #include "store/queue/redis_server.h"
 #include "store/queue/work_queue.h"
 #include "store/redis/redis_connection.h"

@@ -24,10 +24,10 @@
  * removed.
  */
 #include "common/base/clock.h"
-#include "common/base/file.h"
 #include "common/base/memory.h"
-#include "common/base/random.h"
-#include "store/records/mini_batch.h"
+#include "common/files/file.h"
+#include "common/numbers/random.h"
+#include "store/records/batch/mini_batch.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

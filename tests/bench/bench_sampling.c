@@ -25,12 +25,12 @@
  * they are no warmer in the cache than they were for the sampler.
  */
 #include "common/base/clock.h"
-#include "common/base/cpu_kernel.h"
-#include "common/base/file.h"
 #include "common/base/memory.h"
-#include "stages/sampling/distinct_positions.h"
-#include "stages/sampling/neighbor_sampler.h"
-#include "store/records/partition_delta.h"
+#include "common/files/file.h"
+#include "common/numbers/cpu_kernel.h"
+#include "stages/sampling/rows/distinct_positions.h"
+#include "stages/sampling/rows/neighbor_sampler.h"
+#include "store/records/partition/partition_delta.h"
 
 #include "tests/bench/power_law_graph.h"
 

@@ -9,7 +9,7 @@
 #define TESTS_BENCH_POWER_LAW_GRAPH_H
 
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/topology/topology.h"
 
 #include <math.h>

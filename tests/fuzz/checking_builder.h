@@ -9,7 +9,7 @@
 #include "common/base/error.h"
 #include "common/base/memory.h"
 #include "stages/ingest/build/dataset_builder.h"
-#include "store/records/node_ids.h"
+#include "store/records/dataset/node_ids.h"
 
 #include "tests/support/no_held_out.h"
 

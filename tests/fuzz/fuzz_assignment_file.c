@@ -1,7 +1,7 @@
 /* fuzz_assignment_file - a file of part numbers. The first two bytes say how many nodes and parts are expected. */
 #define _GNU_SOURCE /* memfd_create(). NOLINT(*-reserved-identifier,cert-dcl*) */
-#include "common/base/file.h"
-#include "common/formats/assignment_file.h"
+#include "common/files/file.h"
+#include "common/formats/text/assignment_file.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* fuzz_dataset_arrays - the arrays of a dataset from arbitrary sections. The first byte says which. */
-#include "store/records/dataset_merge.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/feature_statistics.h"
-#include "store/records/node_columns.h"
-#include "store/records/node_ids.h"
-#include "store/records/node_labels.h"
-#include "store/records/node_splits.h"
-#include "store/records/node_times.h"
+#include "store/records/dataset/dataset_merge.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/feature_statistics.h"
+#include "store/records/dataset/node_columns.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/dataset/node_labels.h"
+#include "store/records/dataset/node_splits.h"
+#include "store/records/dataset/node_times.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

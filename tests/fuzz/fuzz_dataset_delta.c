@@ -1,7 +1,7 @@
 /* fuzz_dataset_delta - a delta from arbitrary sections; what a reader lets through is read to its end. */
-#include "store/records/dataset_delta.h"
-#include "store/records/edge_splits.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/dataset/edge_splits.h"
+#include "store/records/dataset/node_splits.h"
 #include "store/versions/delta_numbers.h"
 
 #include "tests/fuzz/fuzz_record_view.h"

@@ -1,5 +1,5 @@
 /* fuzz_dataset_schema - a dataset schema whose JSON is the input. */
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* fuzz_dgl_csv - whatever a DGL CSVDataset (meta.yaml, nodes.csv, edges.csv, a byte 1 between them) say, they
  * are refused, or every edge, row and split is of a node that there is. */
-#include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/shared/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"

@@ -4,7 +4,7 @@
  *
  * The builder is replaced by one that only checks what it is given.
  */
-#include "stages/ingest/formats/edge_list_reader.h"
+#include "stages/ingest/formats/files/edge_list_reader.h"
 
 #include "tests/fuzz/checking_builder.h"
 

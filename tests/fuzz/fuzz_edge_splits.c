@@ -1,5 +1,5 @@
 /* fuzz_edge_splits - held-out edges from arbitrary sections. The first byte says how many nodes there are. */
-#include "store/records/edge_splits.h"
+#include "store/records/dataset/edge_splits.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

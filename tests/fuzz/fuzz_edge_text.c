@@ -5,7 +5,7 @@
  * The first byte says which column and how many lines a piece has; the rest is the file, plain or gzip.
  */
 #include "common/base/memory.h"
-#include "stages/ingest/formats/edge_text.h"
+#include "stages/ingest/formats/columns/edge_text.h"
 
 #include <math.h>
 #include <string.h>

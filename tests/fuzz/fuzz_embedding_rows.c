@@ -1,5 +1,5 @@
 /* fuzz_embedding_rows - rows of embeddings from arbitrary sections; what a reader lets through is read to its end. */
-#include "store/records/embedding_rows.h"
+#include "store/records/round/embedding_rows.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

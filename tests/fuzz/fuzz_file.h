@@ -2,8 +2,8 @@
 #ifndef TESTS_FUZZ_FUZZ_FILE_H
 #define TESTS_FUZZ_FUZZ_FILE_H
 
-#include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 
 #include <stdint.h>
 #include <stdio.h>

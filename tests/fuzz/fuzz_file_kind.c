@@ -1,7 +1,7 @@
 /* fuzz_file_kind - whatever the first bytes of a file are, looking at them stays inside of them,
  * and a kind has a name and a way out. */
 #include "common/base/memory.h"
-#include "common/formats/file_kind.h"
+#include "common/formats/bytes/file_kind.h"
 
 #include <stdint.h>
 #include <string.h>

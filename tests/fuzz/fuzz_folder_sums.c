@@ -1,6 +1,6 @@
 /* fuzz_folder_sums - the list of files of a sealed folder: as it is, and with the hash of its lines behind it. */
-#include "common/base/checksum.h"
-#include "common/base/file.h"
+#include "common/files/checksum.h"
+#include "common/files/file.h"
 #include "store/features/folder_sums.h"
 
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #ifndef TESTS_FUZZ_FUZZ_FORMAT_H
 #define TESTS_FUZZ_FUZZ_FORMAT_H
 
-#include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/shared/input_format.h"
 #include "store/objects/store.h"
 
 #include "tests/fuzz/fuzz_file.h"

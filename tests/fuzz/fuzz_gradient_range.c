@@ -1,6 +1,6 @@
 /* fuzz_gradient_range - ranges of gradients and sums from arbitrary sections; what a reader lets through is read to its end. */
 #include "common/base/memory.h"
-#include "store/records/gradient_range.h"
+#include "store/records/round/gradient_range.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

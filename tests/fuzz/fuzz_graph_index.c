@@ -1,5 +1,5 @@
 /* fuzz_graph_index - nodes of graphs from arbitrary sections. The first byte says how many nodes there are. */
-#include "store/records/graph_index.h"
+#include "store/records/dataset/graph_index.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

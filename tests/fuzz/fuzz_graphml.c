@@ -1,5 +1,5 @@
 /* fuzz_graphml - whatever the bytes (plain, gzip or zstd), a file is refused or every edge, row and split is of a node of it. */
-#include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/shared/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"

@@ -1,6 +1,6 @@
 /* fuzz_hgb - whatever a folder of HGB says (node.dat, link.dat, label.dat and label.dat.test, a
  * byte 1 between them), it is refused, or every edge and row is of a node. */
-#include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/shared/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"

@@ -1,6 +1,6 @@
 /* fuzz_linqs - whatever a folder of LINQS says (a.content and a.cites, a byte 1 between them), it is
  * refused, or every edge and row is of a paper. */
-#include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/shared/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"

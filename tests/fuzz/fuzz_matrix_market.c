@@ -1,5 +1,5 @@
 /* fuzz_matrix_market - whatever the bytes (plain or gzip), a file is refused or every edge lies between its nodes. */
-#include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/shared/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"

@@ -3,8 +3,8 @@
  * into, which is what kernels rely on.
  */
 #include "common/base/error.h"
-#include "store/records/batch_form.h"
-#include "store/records/mini_batch.h"
+#include "store/records/batch/batch_form.h"
+#include "store/records/batch/mini_batch.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

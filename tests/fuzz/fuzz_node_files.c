@@ -5,8 +5,8 @@
  * The input is up to six files, each behind a byte 0x1e: edges, labels, features, train, valid, test. A
  * file that is missing or empty is left out.
  */
-#include "stages/ingest/formats/edge_list_reader.h"
-#include "stages/ingest/formats/node_files.h"
+#include "stages/ingest/formats/columns/node_files.h"
+#include "stages/ingest/formats/files/edge_list_reader.h"
 
 #include "tests/fuzz/checking_builder.h"
 

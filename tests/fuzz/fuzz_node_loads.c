@@ -1,5 +1,5 @@
 /* fuzz_node_loads - a table of what was read of nodes. The first byte says how many nodes the dataset has, and what ids. */
-#include "stages/plan/node_loads.h"
+#include "stages/plan/model/node_loads.h"
 
 #include "tests/fuzz/fuzz_file.h"
 

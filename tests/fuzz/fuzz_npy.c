@@ -1,6 +1,6 @@
 /* fuzz_npy - whatever the bytes, a header is refused or fits the file exactly. */
 #include "common/base/error.h"
-#include "common/formats/npy_header.h"
+#include "common/formats/arrays/npy_header.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* fuzz_npz - whatever the bytes, an archive is refused, or each array that comes out of it has the
  * length of its header; and a graph in it is refused or becomes a dataset. */
-#include "common/formats/npy_reader.h"
-#include "common/formats/npz_members.h"
+#include "common/formats/arrays/npy_reader.h"
+#include "common/formats/arrays/npz_members.h"
 
 #include "tests/fuzz/fuzz_format.h"
 

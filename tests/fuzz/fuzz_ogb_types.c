@@ -1,6 +1,6 @@
 /* fuzz_ogb_types - whatever the tables of types and one relation of an OGB data set say (a byte 1 between them), they are refused, or
  * every edge and row is of a node of its type. */
-#include "stages/ingest/formats/ogb_types.h"
+#include "stages/ingest/formats/collections/ogb_types.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"

@@ -1,6 +1,6 @@
 /* fuzz_openke - whatever a folder of OpenKE says (train2id.txt, entity2id.txt and relation2id.txt,
  * a byte 1 between them), it is refused, or every edge is between its nodes. */
-#include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/shared/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"

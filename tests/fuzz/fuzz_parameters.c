@@ -1,7 +1,7 @@
 /* fuzz_parameters - weights, optimizer state, gradient and evaluation from arbitrary sections. The first
  * byte says which; what a reader lets through is then read to its end. */
-#include "store/records/gradient.h"
-#include "store/records/parameters.h"
+#include "store/records/round/gradient.h"
+#include "store/records/round/parameters.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

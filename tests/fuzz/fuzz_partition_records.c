@@ -2,16 +2,16 @@
  * fuzz_partition_records - book, permutation, assignment, placement, report and the seals from arbitrary sections, through a
  * store. The first byte says which, the second its version; what a reader lets through is then read to its end.
  */
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 #include "store/objects/keys.h"
-#include "store/records/node_permutation.h"
-#include "store/records/node_placement.h"
-#include "store/records/outputs_seal.h"
-#include "store/records/partition_book.h"
-#include "store/records/partition_delta.h"
-#include "store/records/partition_report.h"
-#include "store/records/shard_seal.h"
-#include "store/records/topology_seal.h"
+#include "store/records/partition/node_permutation.h"
+#include "store/records/partition/node_placement.h"
+#include "store/records/partition/partition_book.h"
+#include "store/records/partition/partition_delta.h"
+#include "store/records/partition/partition_report.h"
+#include "store/records/partition/topology_seal.h"
+#include "store/records/round/outputs_seal.h"
+#include "store/records/round/shard_seal.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

@@ -1,6 +1,6 @@
 /* fuzz_pass_records - what layers give each other, from arbitrary sections; what a reader lets through is read to its end. */
-#include "store/records/pass_gradient.h"
-#include "store/records/pass_output.h"
+#include "store/records/round/pass_gradient.h"
+#include "store/records/round/pass_output.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

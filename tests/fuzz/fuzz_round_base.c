@@ -1,5 +1,5 @@
 /* fuzz_round_base - the base of a round from arbitrary sections. */
-#include "store/records/round_base.h"
+#include "store/records/round/round_base.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

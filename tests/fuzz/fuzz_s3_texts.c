@@ -1,9 +1,9 @@
 /* fuzz_s3_texts - what comes from S3, and what a user writes to reach it. The first byte says which. */
 #include "common/base/error.h"
 #include "store/backends/artifact_manifest.h"
-#include "store/backends/s3_address.h"
-#include "store/backends/s3_profile.h"
-#include "store/backends/s3_xml.h"
+#include "store/backends/s3/s3_address.h"
+#include "store/backends/s3/s3_profile.h"
+#include "store/backends/s3/s3_xml.h"
 
 #include <stdint.h>
 #include <stdlib.h>

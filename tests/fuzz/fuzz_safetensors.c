@@ -3,7 +3,7 @@
  * and what is read can be written and read again as the same.
  */
 #include "common/base/memory.h"
-#include "common/formats/safetensors.h"
+#include "common/formats/arrays/safetensors.h"
 
 #include <string.h>
 

@@ -3,10 +3,10 @@
  * sections; what a reader lets through is read to its end. The first byte says which record, the
  * second its version.
  */
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 #include "store/objects/object_store.h"
-#include "store/records/residual.h"
-#include "store/records/wanted_nodes.h"
+#include "store/records/dataset/wanted_nodes.h"
+#include "store/records/round/residual.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

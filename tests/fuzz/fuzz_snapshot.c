@@ -1,6 +1,6 @@
 /* fuzz_snapshot - a snapshot, or a run plan, from arbitrary sections. The first byte says which. */
-#include "store/records/run_plan.h"
-#include "store/records/snapshot.h"
+#include "store/records/round/run_plan.h"
+#include "store/records/round/snapshot.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

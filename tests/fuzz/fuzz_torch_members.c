@@ -1,6 +1,6 @@
 /* fuzz_torch_members - whatever the bytes, a file of torch is refused, or each array that comes out of it has the length of its header. */
-#include "common/formats/npy_reader.h"
-#include "common/formats/torch_members.h"
+#include "common/formats/arrays/npy_reader.h"
+#include "common/formats/arrays/torch_members.h"
 
 #include "tests/fuzz/fuzz_file.h"
 

@@ -1,6 +1,6 @@
 /* fuzz_triples - whatever a file of N-Triples or SIF says (the first byte decides), it is refused,
  * or every edge is between its nodes. */
-#include "stages/ingest/formats/input_format.h"
+#include "stages/ingest/formats/shared/input_format.h"
 
 #include "tests/fuzz/checking_builder.h"
 #include "tests/fuzz/fuzz_file.h"

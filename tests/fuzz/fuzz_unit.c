@@ -1,5 +1,5 @@
 /* fuzz_unit - names of units from the queue: what is one reads back as the same unit. */
-#include "stages/plan/unit.h"
+#include "stages/plan/chain/unit.h"
 
 #include <stdlib.h>
 #include <string.h>

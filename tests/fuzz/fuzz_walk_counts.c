@@ -1,5 +1,5 @@
 /* fuzz_walk_counts - counts of walks from arbitrary sections; what a reader lets through is read to its end. */
-#include "store/records/walk_counts.h"
+#include "store/records/batch/walk_counts.h"
 
 #include "tests/fuzz/fuzz_record_view.h"
 

@@ -1,6 +1,6 @@
 /* Feeds every file of a corpus folder to a fuzzer's entry, so that what fuzzing found once is a test. */
-#include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 
 #include <stdio.h>
 

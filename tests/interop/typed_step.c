@@ -11,9 +11,9 @@
  * destinations ("count.<hop>" [types]), logits and labels; the loss and what the model is are
  * texts.
  */
-#include "common/base/file.h"
 #include "common/base/memory.h"
-#include "common/formats/safetensors.h"
+#include "common/files/file.h"
+#include "common/formats/arrays/safetensors.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/model.h"
 #include "common/nn/model_file.h"

@@ -9,7 +9,7 @@ partition() { "$bin/graphmill" partition "$file" --directory "$work/run" --set i
 partition --compare --json --quiet >"$work/table.json" 2>"$work/compare.log"
 [ ! -e "$work/run/store/partition" ] || fail "a trial stored: $(ls "$work/run/store/partition")"
 rows=$(sed -n '/^#define PARTITIONER_LIST/,/[^\\]$/s/^ *ROW([A-Z0-9_]*, \([a-z0-9_]*\),.*/\1/p' \
-    "$source_folder/stages/plan/partitioner_list.h")
+    "$source_folder/stages/plan/settings/partitioner_list.h")
 # Prints the object of a method: line METHOD
 line() { tr '{' '\n' <"$work/table.json" | grep -A3 "\"method\":\"$1\"" | tr -d '\n'; }
 figure() { line "$1" | sed -n "s/.*\"$2\":\([0-9.e-]*\).*/\1/p"; }

@@ -7,7 +7,7 @@
 #ifndef TESTS_REFERENCE_SLOW_SAMPLER_H
 #define TESTS_REFERENCE_SLOW_SAMPLER_H
 
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,12 +8,12 @@
 #ifndef TESTS_STAGES_SMALL_RUN_H
 #define TESTS_STAGES_SMALL_RUN_H
 
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "stages/engine/stage.h"
 #include "store/objects/keys.h"
-#include "store/records/gradient.h"
-#include "store/records/parameters.h"
-#include "store/records/snapshot.h"
+#include "store/records/round/gradient.h"
+#include "store/records/round/parameters.h"
+#include "store/records/round/snapshot.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"

@@ -2,7 +2,7 @@
 
 #include "common/base/error.h"
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 
 enum { ROW_ENTRIES_MAX = 6, STRIDE_GAP = 3 };
 

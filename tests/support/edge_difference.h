@@ -4,7 +4,7 @@
 #define TESTS_SUPPORT_EDGE_DIFFERENCE_H
 
 #include "common/base/memory.h"
-#include "store/records/dataset_delta.h"
+#include "store/records/dataset/dataset_delta.h"
 
 #include "tests/support/edge_values.h"
 

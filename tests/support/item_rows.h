@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_ITEM_ROWS_H
 #define TESTS_SUPPORT_ITEM_ROWS_H
 
-#include "stages/plan/setting_value.h"
+#include "stages/plan/settings/setting_value.h"
 
 enum { ITEM_COUNT_MAX = 4 };
 

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_RANDOM_EDGES_H
 #define TESTS_SUPPORT_RANDOM_EDGES_H
 
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 
 #include <stdint.h>
 

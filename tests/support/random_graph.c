@@ -1,7 +1,7 @@
 #include "tests/support/random_graph.h"
 
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 
 #include <inttypes.h>
 #include <stdio.h>

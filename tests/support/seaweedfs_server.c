@@ -2,7 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "store/backends/s3_backend.h"
+#include "store/backends/s3/s3_backend.h"
 
 #include "tests/support/free_ports.h"
 #include "tests/support/test.h"

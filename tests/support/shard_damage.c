@@ -1,6 +1,6 @@
 #include "tests/support/shard_damage.h"
 
-#include "common/base/file.h"
+#include "common/files/file.h"
 
 #include "tests/support/test.h"
 

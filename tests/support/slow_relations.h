@@ -8,9 +8,9 @@
 #ifndef TESTS_SUPPORT_SLOW_RELATIONS_H
 #define TESTS_SUPPORT_SLOW_RELATIONS_H
 
-#include "stages/sampling/distinct_positions.h"
-#include "stages/sampling/neighbor_sampler.h"
-#include "stages/sampling/subgraph.h"
+#include "stages/sampling/rows/distinct_positions.h"
+#include "stages/sampling/rows/neighbor_sampler.h"
+#include "stages/sampling/samplers/subgraph.h"
 
 #include "tests/support/test.h"
 #include "tests/support/typed_dataset.h"

@@ -10,7 +10,7 @@
 
 #include "common/graph/edge_column.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>

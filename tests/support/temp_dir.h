@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_TEMP_DIR_H
 #define TESTS_SUPPORT_TEMP_DIR_H
 
-#include "common/base/file.h"
+#include "common/files/file.h"
 
 #include <stdbool.h>
 #include <stdint.h>

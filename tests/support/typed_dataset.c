@@ -1,12 +1,12 @@
 #include "tests/support/typed_dataset.h"
 
-#include "common/base/random.h"
 #include "common/base/text.h"
+#include "common/numbers/random.h"
 #include "store/objects/keys.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/node_labels.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/node_labels.h"
+#include "store/records/dataset/node_splits.h"
 #include "store/topology/topology.h"
 
 #include <stdio.h>

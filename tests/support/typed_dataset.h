@@ -14,8 +14,8 @@
 #define TESTS_SUPPORT_TYPED_DATASET_H
 
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/partition_book.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/partition/partition_book.h"
 
 #include <stdint.h>
 

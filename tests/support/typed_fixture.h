@@ -4,9 +4,9 @@
 #define TESTS_SUPPORT_TYPED_FIXTURE_H
 
 #include "common/base/memory.h"
-#include "common/base/random.h"
 #include "common/graph/relation_block.h"
 #include "common/nn/operators/gather.h"
+#include "common/numbers/random.h"
 
 enum { FIXTURE_TYPES = 3, FIXTURE_RELATIONS = 6, FIXTURE_HOPS_MAX = 3 };
 enum { PAPER, AUTHOR, FIELD };

@@ -16,7 +16,7 @@ needed=$(for program in "$GRAPHMILL_BIN"/graphmill*; do readelf -d "$program"; d
         path=$(ldconfig -p | awk -v l="$library" '$1 == l {print $NF; exit}')
         dpkg -S "$(readlink -f "$path")" "/usr$path" "$path" 2>/dev/null | head -1 | cut -d: -f1 || true
     done | sort -u | grep -vE '^(libc6|libgcc-s1)$')
-needed=$(printf "%s\nlibcurl4\n" "$needed" | sort -u) # loaded when wanted: store/backends/curl_library.c
+needed=$(printf "%s\nlibcurl4\n" "$needed" | sort -u) # loaded when wanted: store/backends/s3/curl_library.c
 [ "$listed" = "$needed" ] || { echo "the final image installs:" $listed; echo "the programs load:" $needed; status=1; }
 
 grep -oE '^COPY [^-][^ ]*' k8s/Dockerfile | cut -d' ' -f2 | while read -r copied; do

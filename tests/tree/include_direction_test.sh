@@ -40,14 +40,14 @@ found_in() ( # tree
     one_file 'arpack' common/math/eigenvectors.c
     one_file 'jansson' common/base/json.c
     one_file 'yaml\.h' common/base/yaml.c
-    one_file 'xxhash' common/base/checksum.c
-    one_file 'Random123' common/base/random.c
-    one_file 'zlib' common/formats/byte_source.c
-    one_file 'zstd' common/formats/zstd_unpacker.c
-    one_file 'microhttpd' pipelines/http_server.c
-    one_file 'minizip' common/formats/zip_archive.c
-    one_file 'curl/' store/backends/curl_library.h
-    one_file 'openssl/' store/backends/s3_signature.c store/redis/redis_tls.c
+    one_file 'xxhash' common/files/checksum.c
+    one_file 'Random123' common/numbers/random.c
+    one_file 'zlib' common/formats/bytes/byte_source.c
+    one_file 'zstd' common/formats/bytes/zstd_unpacker.c
+    one_file 'microhttpd' pipelines/questions/http_server.c
+    one_file 'minizip' common/formats/bytes/zip_archive.c
+    one_file 'curl/' store/backends/s3/curl_library.h
+    one_file 'openssl/' store/backends/s3/s3_signature.c store/redis/redis_tls.c
     one_file 'expat' common/base/xml_stream.c
 )
 bad=$(found_in .)
@@ -65,9 +65,9 @@ plant() { # what is said, the command that plants the fault; in a fresh copy of 
 }
 missed=0
 plant '^common/base/text.c:.*store/objects/keys.h' "sed -i '1i #include \"store/objects/keys.h\"' common/base/text.c"
-plant '^store/objects/keys.c:.*stages/plan/unit.h' "sed -i '1i #include \"stages/plan/unit.h\"' store/objects/keys.c"
+plant '^store/objects/keys.c:.*stages/plan/chain/unit.h' "sed -i '1i #include \"stages/plan/chain/unit.h\"' store/objects/keys.c"
 plant '^stages/infer/infer.c:.*stages/sample/' "sed -i '1i #include \"stages/sample/sample_room.h\"' stages/infer/infer.c"
-plant '^stages/sampling/sampler.c:.*stages/plan/' "sed -i '1i #include \"stages/plan/unit.h\"' stages/sampling/sampler.c"
+plant '^stages/sampling/samplers/sampler.c:.*stages/plan/' "sed -i '1i #include \"stages/plan/chain/unit.h\"' stages/sampling/samplers/sampler.c"
 plant '^store/queue/.*store/objects/' "sed -i '1i #include \"store/objects/keys.h\"' store/queue/work_queue.c"
 plant 'store/objects/keys.c: only .* may include <rocksdb/' "sed -i '1i #include <rocksdb/c.h>' store/objects/keys.c"
 plant 'shard_database.c may include <rocksdb/ and does not' 'mv store/features/shard_database.c store/features/other_database.c'

@@ -3,7 +3,7 @@
 # fuzz target with a corpus, and no other source file knows a format by its name.
 set -u
 cd "$GRAPHMILL_SOURCE" || exit 1
-list=stages/plan/format_list.h
+list=stages/plan/settings/format_list.h
 status=0
 fail() { echo "$*"; status=1; }
 
@@ -19,7 +19,7 @@ for name in $formats; do
     grep -q "^| \`$name\` |" pipelines/guide/reference.md || fail "pipelines/guide/reference.md has no line | \`$name\` |"
     grep -qx "## $name" pipelines/guide/formats.md || fail "pipelines/guide/formats.md has no section ## $name"
     row=$(sed -n "/^    ROW($name, /,/^    ROW(\|^\/\*/{/^    ROW($name, /p;/^    ROW(/!p}" $list)
-    grep -qE "\b${name}_(format|reader_run)\b" tests/stages/ingest/*/*_test.c ||
+    grep -rqE "\b${name}_(format|reader_run)\b" tests/stages/ingest --include='*_test.c' ||
         grep -qsw -- "$name" tests/pipeline/*formats*_test.sh "tests/pipeline/${name}_test.sh" ||
         fail "$name: no test of tests/stages/ingest reads it, and no tests/pipeline/*formats*_test.sh or ${name}_test.sh"
     grep -q 'FORMAT_IS_GENERATED' <<<"$row" && continue # it reads no bytes
@@ -32,21 +32,21 @@ for name in $formats; do
 done
 
 # Those that include the list are compiled again with each new row.
-includers=$(grep -rl '"stages/plan/format_list.h"' common store stages pipelines | sort | xargs)
-[ "$includers" = 'pipelines/input_facts.c stages/ingest/formats/input_format.c stages/plan/dataset_format.c' ] ||
+includers=$(grep -rl '"stages/plan/settings/format_list.h"' common store stages pipelines | sort | xargs)
+[ "$includers" = 'pipelines/draft/input_facts.c stages/ingest/formats/shared/input_format.c stages/plan/settings/dataset_format.c' ] ||
     fail "$list is included by $includers"
 
 # file, formats that it may name, why
 exceptions='
-common/formats/file_kind.c                npz matrix_market graphml ntriples  says which format reads a kind of file
-stages/plan/setting_table.c               folder metis                        the default of ingest.format; partition.method
-stages/ingest/formats/edge_shape.c        sif hgb openke npz metis            says what a file is that is no table of edges
-stages/ingest/formats/dgl_csv_meta.c      folder                              says which format has many graphs
+common/formats/bytes/file_kind.c                npz matrix_market graphml ntriples  says which format reads a kind of file
+stages/plan/settings/setting_table.c               folder metis                        the default of ingest.format; partition.method
+stages/ingest/formats/shared/edge_shape.c        sif hgb openke npz metis            says what a file is that is no table of edges
+stages/ingest/formats/folders/dgl_csv_meta.c      folder                              says which format has many graphs
 stages/tables/edge_list_survey.c          matrix_market                       says what a file is that is no table of edges
-pipelines/table_draft.c                   edge_list                           writes pipeline files for tables
-pipelines/command_infer.c                 folder                              writes pipeline files for folders
-pipelines/command_list.c                  folder                              a key of its JSON
-pipelines/command_export.c                graphbolt distdgl                   names of what it writes
+pipelines/draft/table_draft.c                   edge_list                           writes pipeline files for tables
+pipelines/run/command_infer.c                 folder                              writes pipeline files for folders
+pipelines/store/command_list.c                  folder                              a key of its JSON
+pipelines/export/command_export.c                graphbolt distdgl                   names of what it writes
 pipelines/export/distdgl_folder.c         metis                               the partitioner, in DGL'"'"'s words
 store/backends/artifact_manifest.c        folder                              no file, but a folder
 '
@@ -58,7 +58,7 @@ mention = re.compile(rf'"({formats})"|format(?:: |=| is )({formats})\b|\b({forma
 token = re.compile(r'("(?:\\.|[^"\\\n])*")|/\*.*?\*/|//[^\n]*', re.S)  # strings stay, comments go
 for folder in ("common", "store", "stages", "pipelines"):
     for path in sorted(pathlib.Path(folder).rglob("*.[ch]")):
-        if str(path) == "stages/plan/format_list.h":
+        if str(path) == "stages/plan/settings/format_list.h":
             continue
         code = path.read_text()
         if not mention.search(code):

@@ -204,7 +204,7 @@ def check_scaled(name, scaled):
         check(set(trigger) == {"type", "metadata"} and trigger["type"] == "prometheus", name, f"trigger: found {trigger}")
         check(set(trigger["metadata"]) == PROMETHEUS and all(isinstance(v, str) for v in trigger["metadata"].values()), name, f"metadata: found {trigger}")
         metric, stage, run = re.fullmatch(r'sum\((\w+){stage="([\w-]+)",render="([\w-]+)"}\)', trigger["metadata"]["query"]).groups()
-        check(f'"{metric}"' in (SOURCE / "pipelines/metrics_text.c").read_text(), name, f"graphmill exporter says nothing of {metric}")
+        check(f'"{metric}"' in (SOURCE / "pipelines/questions/metrics_text.c").read_text(), name, f"graphmill exporter says nothing of {metric}")
         check((stage, run) == (component, label(scaled, "instance")), name, f"goes by the queue of {stage} of {run}")
     check(set(job) == {"parallelism", "completions", "backoffLimit", "ttlSecondsAfterFinished", "template"}, name, f"Job: found {sorted(job)}")
     check((job["parallelism"], job["completions"], job["backoffLimit"]) == (1, 1, 0), name, "a worker without work must end its Job")

@@ -21,7 +21,7 @@ check() {
             [ -n "$(ls "tests/fuzz/corpus/${name%.c}" 2>/dev/null)" ] || echo "$fuzzer: its corpus tests/fuzz/corpus/${name%.c} is empty"
         done
     done
-    for file in $(grep -lE '\bSECTION_TABLE' "$1"/*.c | grep -v section_table); do
+    for file in $(grep -rlE --include='*.c' '\bSECTION_TABLE' "$1" | grep -v section_table); do
         local known=
         for kind in $(tr -s ' \n' ' ' <"$file" | grep -oE 'SECTION_TABLE(_OF_COPIES)?\( ?RECORD_[A-Z_]+' | sed 's/.*RECORD_//'); do
             known+=" $(fuzzers "$kind")"
@@ -37,7 +37,7 @@ found=$(check store/records)
 
 # The test sees a section that no fuzzer knows.
 plant=$(mktemp -d)
-cp store/records/walk_counts.c "$plant"
+cp store/records/batch/walk_counts.c "$plant"
 sed -i 's/SECTION_VALUE("drawn"/SECTION_VALUE("planted"/' "$plant/walk_counts.c"
 grep -q 'makes the section "planted"' <<<"$(check "$plant")" || fail 'a section that no fuzzer makes was not seen'
 rm -r "$plant"

@@ -11,7 +11,7 @@ highest() { grep -hoE '\b[A-Z_]*(VERSION|FORMAT|EDGE_SPLITS|MINI_BATCH)[A-Z_]* =
     grep -oE '[0-9]+$' | sort -n | tail -1; }
 
 # of_table KIND: the newest version in the kind's table of sections (store/records/section_table.h), if it has one
-of_table() { cat store/records/*.c | tr -s ' \n' ' ' |
+of_table() { cat $(find store/records -name '*.c') | tr -s ' \n' ' ' |
     sed -nE "s/.*SECTION_TABLE(_OF_COPIES)?\( ?RECORD_${1^^}, [0-9]+, ([0-9]+),.*/\2/p"; }
 
 kinds=$(sed -n '/^enum record_kind {/,/^};/p' store/objects/record.h | sed -n 's/^ *RECORD_\([A-Z_]*\) = [1-9].*/\L\1/p')
@@ -20,11 +20,11 @@ for kind in $kinds; do
     line=$(grep -E "^\| \`$kind\` \| [0-9]" store/README.md) || { fail "store/README.md: no line | \`$kind\` | of the versions that are read"; continue; }
     told=$(cut -d'|' -f3 <<<"$line" | sed 's/, 32//' | grep -oE '[0-9]+' | tail -1)
     case $kind in
-    weights | optimizer_state | evaluation) files=store/records/parameters.c ;;
+    weights | optimizer_state | evaluation) files=store/records/round/parameters.c ;;
     assignment) continue ;; # of partition_book.c, whose versions are the book's
     store_identity) files=store/objects/store_identity.c ;;
-    mini_batch) files=store/records/mini_batch_sections.h ;;
-    *) files=store/records/$kind.c ;;
+    mini_batch) files=store/records/batch/mini_batch_sections.h ;;
+    *) files=$(find store/records -name "$kind.c") ;;
     esac
     known=$(of_table "$kind")
     [ -n "$known" ] || known=$(highest "$files")

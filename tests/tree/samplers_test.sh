@@ -19,13 +19,13 @@ named() {
 rows=$(sed -n '/^#define SAMPLER_LIST(ROW)/,/[^\\]$/p' $list | sed -n 's/^ *ROW(\([A-Z_]*\), \([a-z_]*\),.*/\1 \2/p')
 [ "$(wc -l <<<"$rows")" -ge 11 ] || { echo "$list: found the rows '$rows'"; status=1; }
 while read -r number name; do
-    named "$number" "\\b$number\\b" "stages/sampling/${name}_sampler.c"
-    [ "$name" = neighbor ] || named "the sampler $name" "\\b$name\\b" "stages/sampling/${name}_sampler.c"
+    named "$number" "\\b$number\\b" "stages/sampling/[a-z]*/${name}_sampler.c"
+    [ "$name" = neighbor ] || named "the sampler $name" "\\b$name\\b" "stages/sampling/[a-z]*/${name}_sampler.c"
 done <<<"$rows"
 
 options=$(sed -n '/^#define SAMPLER_OPTION_LIST/,/[^\\]$/p' $list | sed -n 's/^ *[A-Z]*(\([a-z_]*\), "[a-z_,]*",.*/\1/p')
 [ "$(wc -l <<<"$options")" -ge 7 ] || { echo "$list: found the parameters '$options'"; status=1; }
 for name in $options; do
-    named "the parameter $name" "\\bsample\\.$name\\b|\\boptions?(\\.|->)$name\\b" 'stages/sampling/[a-z_]*\.[ch]'
+    named "the parameter $name" "\\bsample\\.$name\\b|\\boptions?(\\.|->)$name\\b" 'stages/sampling/[a-z_/]*\.[ch]'
 done
 exit $status

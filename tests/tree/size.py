@@ -10,7 +10,7 @@ is its number and those of its reasons together. What is counted (tests are not)
     lines ROOM          lines of C in a folder, without comments and blank lines
     longest_file        such lines of the longest file
     longest_function    such lines of the longest function, its braces left out
-    settings            rows of stages/plan/setting_table.c
+    settings            rows of stages/plan/settings/setting_table.c
     task_questions      lines that ask for a trait of the task, and do otherwise for some tasks
     type_questions      lines outside of stages/ingest that ask whether a graph has relations, which every graph has
 """
@@ -62,7 +62,7 @@ def measure():
         for name, size in (("longest_file", len(lines)), ("longest_function", longest_function(lines))):
             if size > found[name]:
                 found[name], where[name] = size, path.relative_to(SOURCE)
-    table = code_lines((SOURCE / "stages/plan/setting_table.c").read_text(encoding="utf-8"))
+    table = code_lines((SOURCE / "stages/plan/settings/setting_table.c").read_text(encoding="utf-8"))
     found["settings"] = sum(bool(re.match(r"    [A-Z][A-Z_]*\(", line)) for line in table)
     return found, where
 

@@ -20,7 +20,7 @@ compare 'rows of stages/engine/stage_list.h' "$(rows | sort)"
 compare 'stages of the units' "$(grep -ho '\.stage = "[a-z-]*"' stages/plan/units/*_units.c | cut -d'"' -f2 | sort -u)"
 in_order=$(sed -n 's/^set(STAGES \(.*\))$/\1/p' CMakeLists.txt)
 [ "$(rows | xargs)" = "$in_order" ] || fail "stages/engine/stage_list.h: expected the order $in_order"
-compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/plan/setting_table.c | sort -u)"
+compare 'sections of the settings table' "$(sed -n 's/^ *[A-Z_]*([A-Z_]*\(("[^"]*")\)\?, "\([a-z-]*\)\.[a-z0-9_]*", .*/\2/p' stages/plan/settings/setting_table.c | sort -u)"
 compare 'Jobs in k8s/base/run' "$(grep -l '^kind: Job' k8s/base/run/*.yaml | xargs -n1 basename | sed 's/\.yaml$//' | sort)"
 compare 'folders in tests/stages' "$(stage_folders tests/stages)"
 compare 'rows of stages/README.md' "$(sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' stages/README.md | sort)"

@@ -29,9 +29,9 @@ documented() { same "$1 in the table | $4 | of $3" "$2" "$(table "$3" "$4" | cel
 # defined WHAT ROWS PATTERN FILES...: the constants that match PATTERN(name), each in the file that is called by its name
 defined() {
     local what=$1 rows=$2 type=$3 end=$4 ending=$5 folder=$6
-    same "$what in $folder" "$rows" "$(sed -n "s/^const struct $type \([a-z0-9_]*\)$end = .*/\1/p" "$folder"/*.c)"
+    same "$what in $folder" "$rows" "$(sed -n "s/^const struct $type \([a-z0-9_]*\)$end = .*/\1/p" $(find "$folder" -name '*.c'))"
     for name in $rows; do
-        grep -qs "^const struct $type $name$end = " "$folder/$name$ending.c" || fail "$what $name: $folder/$name$ending.c does not define $name$end"
+        grep -rqs --include="$name$ending.c" "^const struct $type $name$end = " "$folder" || fail "$what $name: no $name$ending.c in $folder defines $name$end"
     done
 }
 # tested WHAT FILE...: each of the files is there
@@ -67,16 +67,19 @@ check_links() {
 }
 
 check_samplers() {
-    local samplers name
+    local samplers name room
     samplers=$(rows stages/sampling/sampler_list.h SAMPLER_LIST)
-    for name in $samplers; do tested "sampler $name" "stages/sampling/${name}_sampler.c" "tests/stages/sampling/${name}_sampler_test.c"; done
-    same 'samplers in stages/sampling' "$samplers" "$(sed -n 's/^const struct sampler \([a-z_]*\)_row = .*/\1/p' stages/sampling/*.c)"
+    for name in $samplers; do
+        room=$(dirname "$(find stages/sampling -name "${name}_sampler.c" | grep . || echo stages/sampling/samplers/none)")
+        tested "sampler $name" "$room/${name}_sampler.c" "tests/$room/${name}_sampler_test.c"
+    done
+    same 'samplers in stages/sampling' "$samplers" "$(sed -n 's/^const struct sampler \([a-z_]*\)_row = .*/\1/p' $(find stages/sampling -name '*.c'))"
     documented samplers "$samplers" pipelines/guide/reference.md '`sample.sampler`'
 }
 
 check_partitioners() {
     local partitioners
-    partitioners=$(rows stages/plan/partitioner_list.h PARTITIONER_LIST)
+    partitioners=$(rows stages/plan/settings/partitioner_list.h PARTITIONER_LIST)
     defined partitioners "$partitioners" partitioner _partitioner _partitioner stages/partition/methods
     same 'partitioners in stages/partition/methods' "$partitioners" "$(ls stages/partition/methods/*_partitioner.c | xargs -n1 basename -s _partitioner.c)"
     documented partitioners "$partitioners" pipelines/guide/reference.md '`partition.method`'
@@ -84,7 +87,7 @@ check_partitioners() {
 
 check_layers() {
     local layers
-    layers=$(rows common/nn/layers/layer_list.h LAYER_LIST)
+    layers=$(rows common/nn/description/layer_list.h LAYER_LIST)
     defined layers "$layers" layer_type _layer _layer common/nn/layers
     documented layers "$layers" pipelines/guide/reference.md '`train-step.model`'
 }
@@ -94,9 +97,9 @@ check_layers() {
 check_backends() {
     local backends name file scheme schemes='' found
     backends=$(first_rows store/backends/backend_list.h BACKEND_LIST)
-    same 'backends in store/backends' "$backends" "$(sed -n 's/^const struct object_backend \([a-z0-9_]*\)_backend = .*/\1/p' store/backends/*.c)"
+    same 'backends in store/backends' "$backends" "$(sed -n 's/^const struct object_backend \([a-z0-9_]*\)_backend = .*/\1/p' $(find store/backends -name '*.c'))"
     for name in $backends; do
-        file=$(grep -l "^const struct object_backend ${name}_backend = " store/backends/*.c)
+        file=$(grep -rl "^const struct object_backend ${name}_backend = " store/backends)
         scheme=$(sed -n "/^const struct object_backend ${name}_backend = /,/;\$/s/.*\.scheme = \"\([a-z0-9+]*\)\".*/\1/p" $file | head -1)
         [ -n "$scheme" ] || { fail "backend $name: no scheme in ${file:-store/backends}"; continue; }
         ! grep -qxF "$scheme" <<<"$schemes" || fail "backend $name: another backend has the scheme $scheme"
@@ -159,16 +162,16 @@ plant layers 'layers in the table .*without a line or file: gin;' "sed -i '/^| \
 plant samplers 'samplers in the table .*without a line or file: ladies;' "sed -i '/^| \`ladies\` |/d' $reference && sed -i 's/^| \`dot\` |/| \`ladies\` | |\n&/' $reference"
 plant partitioners 'partitioners in the table .*without a row: kernighan' "sed -i 's/^| \`metis\` | METIS/| \`kernighan\` | cuts |\n&/' $reference"
 plant layers 'layers in common/nn/layers: .*without a row: chebyshev' "echo 'const struct layer_type chebyshev_layer = {0};' >common/nn/layers/chebyshev_layer.c"
-plant layers 'layer.* gin: .*gin_layer.c does not define' 'mv common/nn/layers/gin_layer.c common/nn/layers/gin.c'
-plant samplers 'sampler shadow: there is no tests/stages/sampling/shadow_sampler_test.c' 'rm tests/stages/sampling/shadow_sampler_test.c'
+plant layers 'layer.* gin: no gin_layer.c in .* defines' 'mv common/nn/layers/kinds/gin_layer.c common/nn/layers/kinds/gin.c'
+plant samplers 'sampler shadow: there is no tests/stages/sampling/samplers/shadow_sampler_test.c' 'rm tests/stages/sampling/samplers/shadow_sampler_test.c'
 plant samplers 'samplers in stages/sampling: .*without a row: metropolis' "echo 'const struct sampler metropolis_row = {0};' >stages/sampling/metropolis_sampler.c"
 plant partitioners 'partitioners in stages/partition/methods: without a line or file: ldg' 'rm stages/partition/methods/ldg_partitioner.c'
 plant tasks 'losses in the table .*without a line or file: huber' "sed -i 's/^| \`huber\` |/| \`hubr\` |/' $reference"
 plant backends 'backends in store/backends: .*without a row: ftp' "echo 'const struct object_backend ftp_backend = {.scheme = \"ftp\"};' >store/backends/ftp_backend.c"
 plant backends 'backends in store/backends: without a line or file: gopher' "sed -i 's/^    ROW(memory, /    ROW(gopher, \"\", \"\") \\\\\n&/' store/backends/backend_list.h"
 plant backends 'backend s3: no line of s3: in the table' "sed -i '/^| \`s3:/d' $reference"
-plant backends 'backend memory: another backend has the scheme dir' 's=$(grep -l "scheme = \"memory\"" store/backends/*.c) && sed -i "s/scheme = \"memory\"/scheme = \"dir\"/" $s'
-plant backends 'outside of its backend' "echo 'int x(const char *a) { return strncmp(a, \"tiered:\", 7); }' >>pipelines/command_gc.c"
+plant backends 'backend memory: another backend has the scheme dir' 's=$(grep -rl "scheme = \"memory\"" store/backends) && sed -i "s/scheme = \"memory\"/scheme = \"dir\"/" $s'
+plant backends 'outside of its backend' "echo 'int x(const char *a) { return strncmp(a, \"tiered:\", 7); }' >>pipelines/store/command_gc.c"
 plant records 'record RESIDUAL: expected the number 29, found 28' 'sed -i "s/RECORD_RESIDUAL = 29/RECORD_RESIDUAL = 28/" store/objects/record.h'
 plant records 'record RESIDUAL: no fuzzer' 'sed -i "s/RECORD_RESIDUAL/RECORD_GRADIENT/" tests/fuzz/*.c'
 plant records 'record RESIDUAL: no line' "sed -i '/^| \`residual\` |/d' store/README.md"

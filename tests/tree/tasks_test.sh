@@ -13,8 +13,8 @@ found() { grep -rnE "$1" --include='*.[ch]' common store stages pipelines | grep
 # file, pattern that it may match, why
 exceptions='
 stages/ingest/generate/generator.c        TASK_SINGLE_LABEL   the labels of a generated graph, and not a question
-pipelines/input_draft.c                   "link_prediction"   writes pipeline files
-pipelines/table_draft.c                   "link_prediction"   writes pipeline files
+pipelines/draft/input_draft.c                   "link_prediction"   writes pipeline files
+pipelines/draft/table_draft.c                   "link_prediction"   writes pipeline files
 '
 tasks=$(sed -n '/^#define TASK_LIST(ROW)/,/[^\\]$/p' $list | sed -n 's/^ *ROW(\([A-Z_]*\), \([a-z_]*\)[,)].*/\1 \2/p')
 [ "$(wc -l <<<"$tasks")" -ge 8 ] || fail "$list: found the rows '$tasks'"
@@ -32,7 +32,7 @@ while read -r file pattern _; do
 done <<<"$exceptions"
 
 # The tables of what depends on the kind of example: all rows stand in each, where NULL is not the answer.
-tables='common/nn/tasks/task.c pipelines/export/export_step.c stages/infer/output_writer.c stages/train-step/train_step.c'
+tables='common/nn/tasks/task.c pipelines/export/export_step.c stages/infer/outputs/output_writer.c stages/train-step/train_step.c'
 kinds=$(grep -oE 'EXAMPLE_[A-Z]+' common/nn/tasks/task.h | sort -u | grep -v EXAMPLE_COUNT)
 [ "$(wc -l <<<"$kinds")" -ge 4 ] || fail "common/nn/tasks/task.h: found the examples '$kinds'"
 for table in $tables; do
@@ -41,7 +41,7 @@ for table in $tables; do
     done
 done
 others=$(found '\bEXAMPLE_[A-Z]+\b|\btask_example_of\(|\b(task|tally->task)->example\b' | grep -vF "task_examples[" | cut -d: -f1 | sort -u |
-    grep -vxF -e common/nn/tasks/task.h -e stages/plan/pipeline_settings_check.c -f <(xargs -n1 <<<"$tables"))
+    grep -vxF -e common/nn/tasks/task.h -e stages/plan/model/pipeline_settings_check.c -f <(xargs -n1 <<<"$tables"))
 while read -r file; do
     [ -z "$file" ] || grep -q '^const struct task task_' "$file" || fail "$file asks what the examples are: ask for a trait, or add a table of heads to this test"
 done <<<"$others"

@@ -70,13 +70,3 @@ void layer_fill_options(struct model_layer *layer)
     if (option->aggr == LAYER_AGGR_AUTO || layer->type->aggr == LAYER_AGGR_AUTO)
         option->aggr = layer->type->aggr;
 }
-
-float layer_linear_bound(uint32_t input_dim)
-{
-    return (float)(1 / sqrt((double)input_dim));
-}
-
-float layer_glorot_bound(uint32_t input_dim, uint32_t output_dim)
-{
-    return (float)sqrt(6 / ((double)input_dim + (double)output_dim));
-}

@@ -15,7 +15,7 @@
 #include "common/base/error.h"
 #include "common/graph/edge_column.h"
 #include "common/graph/message_block.h"
-#include "common/nn/model.h"
+#include "common/nn/description/model_description.h"
 #include "common/nn/operators/aggregation.h"
 
 #include <stdbool.h>
@@ -120,8 +120,9 @@ struct layer_config layer_of_outline(const struct model_outline *outline, enum l
  * is the kind's own aggr. */
 void layer_fill_options(struct model_layer *layer);
 
-/* Bounds of first values: torch.nn.Linear's, which is Kaiming uniform with a = sqrt(5), and Glorot uniform. */
-float layer_linear_bound(uint32_t input_dim);
-float layer_glorot_bound(uint32_t input_dim, uint32_t output_dim);
+/* Sets what stands between the two matrices of a layer of gin by its option `inner`: `norm` and
+ * `activation`, or ReLU alone. Layers of other kinds stay as they are. */
+void layer_config_set_inner(struct layer_config *layer, enum norm_kind norm,
+                            enum activation_kind activation);
 
 #endif

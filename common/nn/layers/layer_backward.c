@@ -4,12 +4,12 @@
  * In each tile's turn come: the gradient of the output, the sums for bias and weight (partial_sums.h), the gradient
  * for below.
  */
-#include "common/base/cpu_kernel.h"
 #include "common/math/sparse_tile.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
-#include "common/nn/layers/partial_sums.h"
 #include "common/nn/layers/sparse_layer.h"
+#include "common/nn/operators/partial_sums.h"
+#include "common/numbers/cpu_kernel.h"
 
 struct backward_job {
     struct layer_pass *pass;

@@ -31,12 +31,12 @@
 #include "common/graph/message_block.h"
 #include "common/graph/transposed_edges.h"
 #include "common/math/matrix.h"
-#include "common/nn/activation.h"
+#include "common/nn/description/model_description.h"
 #include "common/nn/layers/layer.h"
-#include "common/nn/model.h"
+#include "common/nn/operators/activation.h"
 #include "common/nn/operators/aggregation.h"
 #include "common/nn/operators/linear.h"
-#include "common/nn/sparse_rows.h"
+#include "common/nn/operators/sparse_rows.h"
 #include "common/parallel/thread_pool.h"
 
 #include <stdbool.h>

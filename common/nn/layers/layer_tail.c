@@ -1,8 +1,8 @@
 #include "common/nn/layers/layer_tail.h"
 
-#include "common/base/cpu_kernel.h"
 #include "common/math/vector.h"
-#include "common/nn/layers/partial_sums.h"
+#include "common/nn/operators/partial_sums.h"
+#include "common/numbers/cpu_kernel.h"
 
 static const char what[] = "what follows a layer"; /* wants memory */
 

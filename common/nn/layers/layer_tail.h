@@ -21,7 +21,7 @@
 #define COMMON_NN_LAYERS_LAYER_TAIL_H
 
 #include "common/nn/layers/layer_pass.h"
-#include "common/nn/normalisation.h"
+#include "common/nn/operators/normalisation.h"
 
 struct layer_tail {
     struct activation dropout;  /* drop_below, scale and stream alone */

@@ -7,8 +7,8 @@
  * initial values are Xavier uniform. If all values began at 1, all relations would begin equal and
  * would hardly diverge.
  */
-#include "common/nn/layers/layer.h"
 #include "common/nn/links/decoder.h"
+#include "common/nn/operators/first_bounds.h"
 
 #include <string.h>
 

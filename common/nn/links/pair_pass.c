@@ -1,7 +1,7 @@
 #include "common/nn/links/pair_pass.h"
 
 #include "common/math/blas.h"
-#include "common/nn/layers/partial_sums.h"
+#include "common/nn/operators/partial_sums.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * pair_pass - computes the scores of the pairs of a mini-batch from the rows of its seeds, and the
  * gradients.
  *
- * Pairs have the order of store/records/seed_pairs.h: the positives, then the negatives of each
+ * Pairs have the order of store/records/batch/seed_pairs.h: the positives, then the negatives of each
  * positive, which share one of its ends. The query of that end is computed once, for the positive
  * and its negatives. All threads compute scores, one positive at a time.
  *

@@ -1,10 +1,10 @@
 #include "common/nn/operators/aggregation.h"
 
-#include "common/base/cpu_level.h"
 #include "common/math/vector.h"
 #include "common/nn/operators/aggregation_avx512.h"
 #include "common/nn/operators/aggregation_max.h"
 #include "common/nn/operators/aggregation_walk.h"
+#include "common/numbers/cpu_level.h"
 
 enum { SUMS_AHEAD = 2 }; /* how many rows of sums ahead are prefetched */
 

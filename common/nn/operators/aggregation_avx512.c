@@ -13,9 +13,9 @@
  */
 #include "common/nn/operators/aggregation_avx512.h"
 
-#include "common/base/cpu_level.h"
 #include "common/math/vector.h"
 #include "common/nn/operators/aggregation_walk.h"
+#include "common/numbers/cpu_level.h"
 
 #if CPU_LEVEL_X86
 #include <immintrin.h>

@@ -1,8 +1,8 @@
 #include "common/nn/typed/projection_fold.h"
 
-#include "common/base/cpu_kernel.h"
 #include "common/math/vector.h"
 #include "common/nn/typed/typed_layer.h"
+#include "common/numbers/cpu_kernel.h"
 
 static bool takes_projections(const struct model *model, const struct relation_block *block)
 {

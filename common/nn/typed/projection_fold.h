@@ -16,7 +16,7 @@
 #ifndef COMMON_NN_TYPED_PROJECTION_FOLD_H
 #define COMMON_NN_TYPED_PROJECTION_FOLD_H
 
-#include "common/nn/model.h"
+#include "common/nn/description/model_description.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 #include "common/nn/typed/relation_conv.h"
 
-#include "common/base/cpu_kernel.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/layer.h"
+#include "common/numbers/cpu_kernel.h"
 
 bool conv_gives_target_alone(const struct model *model, const struct model_layer *layer)
 {

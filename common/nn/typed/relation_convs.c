@@ -4,7 +4,7 @@
 #include "common/math/bf16_rows.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/layer.h"
-#include "common/nn/layers/layer_row.h"
+#include "common/nn/typed/layer_row.h"
 #include "common/nn/typed/relation_conv.h"
 
 #include <inttypes.h>

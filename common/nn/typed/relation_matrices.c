@@ -1,6 +1,7 @@
 #include "common/nn/typed/relation_matrices.h"
 
 #include "common/math/vector.h"
+#include "common/nn/operators/first_bounds.h"
 
 static const char what[] = "the matrices of relations"; /* wants memory */
 

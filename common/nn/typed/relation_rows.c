@@ -1,6 +1,6 @@
 #include "common/nn/typed/relation_rows.h"
 
-#include "common/base/ascending.h"
+#include "common/numbers/ascending.h"
 
 static const char what[] = "the rows of relations"; /* wants memory */
 

@@ -1,13 +1,13 @@
 #include "common/nn/typed/relation_sums.h"
 
-#include "common/base/cpu_kernel.h"
 #include "common/math/bf16_rows.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/neighbor_weights.h"
-#include "common/nn/layers/partial_sums.h"
+#include "common/nn/operators/partial_sums.h"
 #include "common/nn/typed/relation_fold.h"
 #include "common/nn/typed/relation_input.h"
 #include "common/nn/typed/relation_rows.h"
+#include "common/numbers/cpu_kernel.h"
 
 static const char what[] = "the rows of relations"; /* wants memory */
 

@@ -11,9 +11,9 @@
 #define COMMON_NN_TYPED_TYPED_LAYER_H
 
 #include "common/graph/relation_block.h"
+#include "common/nn/description/parameter_writer.h"
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/layers/layer_tail.h"
-#include "common/nn/parameter_writer.h"
 #include "common/nn/typed/projection_fold.h"
 
 #include <stdbool.h>

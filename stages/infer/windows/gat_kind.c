@@ -1,8 +1,8 @@
-/* GAT, on rows as they are (common/nn/layers/gat_windows.h). Its tiles are summed by their
+/* GAT, on rows as they are (common/nn/layers/attention/gat_windows.h). Its tiles are summed by their
  * shape. */
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
-#include "stages/infer/layer_reads.h"
+#include "stages/infer/rows/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
 #include "store/features/feature_shard.h"
 

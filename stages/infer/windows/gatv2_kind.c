@@ -1,8 +1,8 @@
 /*
- * GATv2, on projected rows (common/nn/layers/gatv2_windows.h). Rows are projected a block of the
+ * GATv2, on projected rows (common/nn/layers/attention/gatv2_windows.h). Rows are projected a block of the
  * shards at a time, which is cut by the partition alone, so no budget changes a bit.
  */
-#include "stages/infer/layer_reads.h"
+#include "stages/infer/rows/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
 #include "store/features/feature_shard.h"
 

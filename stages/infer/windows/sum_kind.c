@@ -1,7 +1,7 @@
 /* Layers that want the sum of their sources' rows, each with its weight, or the greatest of
  * them. */
 #include "common/base/memory.h"
-#include "stages/infer/layer_reads.h"
+#include "stages/infer/rows/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
 
 /* Whether edges count by their weights. */

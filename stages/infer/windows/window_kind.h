@@ -8,11 +8,11 @@
 #define STAGES_INFER_WINDOWS_WINDOW_KIND_H
 
 #include "common/base/arena.h"
-#include "common/nn/layers/gat_windows.h"
-#include "common/nn/layers/gatv2_windows.h"
+#include "common/nn/layers/attention/gat_windows.h"
+#include "common/nn/layers/attention/gatv2_windows.h"
 #include "common/nn/operators/aggregation.h"
 #include "common/parallel/first_failure.h"
-#include "stages/infer/source_windows.h"
+#include "stages/infer/windows/source_windows.h"
 #include "store/features/feature_source.h"
 
 #include <stdbool.h>

@@ -13,14 +13,14 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/ingest/build/dataset_edges.h"
-#include "stages/ingest/build/declared_types.h"
-#include "stages/ingest/build/feature_maker.h"
-#include "stages/ingest/build/graph_members.h"
 #include "stages/ingest/build/memory_held.h"
-#include "stages/ingest/build/node_targets.h"
-#include "stages/ingest/build/node_time_table.h"
-#include "store/records/dataset_types.h"
-#include "store/records/node_columns.h"
+#include "stages/ingest/build/nodes/declared_types.h"
+#include "stages/ingest/build/nodes/feature_maker.h"
+#include "stages/ingest/build/nodes/graph_members.h"
+#include "stages/ingest/build/nodes/node_targets.h"
+#include "stages/ingest/build/nodes/node_time_table.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/node_columns.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -24,21 +24,21 @@
 #define STAGES_INGEST_BUILD_DATASET_BUILDER_H
 
 #include "common/base/error.h"
-#include "common/base/file.h"
-#include "common/formats/column_encoding.h"
+#include "common/files/file.h"
+#include "common/formats/text/column_encoding.h"
 #include "common/graph/edge_column.h"
 #include "common/parallel/thread_pool.h"
 #include "stages/ingest/build/dataset_notes.h"
 #include "stages/ingest/build/dataset_summary.h"
-#include "stages/ingest/build/given_edge.h"
-#include "stages/plan/pipeline_settings.h"
+#include "stages/ingest/build/edges/given_edge.h"
+#include "stages/plan/settings/pipeline_settings.h"
 #include "stages/tables/stated_direction.h"
 #include "stages/tables/value_notes.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/edge_splits.h"
-#include "store/records/node_ids.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/dataset/edge_splits.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/dataset/node_splits.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,12 +3,12 @@
 #include "common/base/memory.h"
 #include "common/base/progress.h"
 #include "common/base/text.h"
-#include "common/formats/usual_advice.h"
+#include "common/formats/bytes/usual_advice.h"
 #include "stages/ingest/build/dataset_builder.h"
-#include "stages/ingest/build/edge_sorter.h"
-#include "stages/ingest/build/graph_members.h"
+#include "stages/ingest/build/edges/edge_sorter.h"
 #include "stages/ingest/build/memory_held.h"
-#include "store/records/dataset_types.h"
+#include "stages/ingest/build/nodes/graph_members.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,19 +8,19 @@
 #define STAGES_INGEST_BUILD_DATASET_EDGES_H
 
 #include "common/base/error.h"
-#include "stages/ingest/build/edge_chunk_writer.h"
 #include "stages/ingest/build/edge_holdout.h"
 #include "stages/ingest/build/edge_labels.h"
-#include "stages/ingest/build/edge_sides.h"
-#include "stages/ingest/build/edge_spool.h"
-#include "stages/ingest/build/edges_back.h"
+#include "stages/ingest/build/edges/edge_chunk_writer.h"
+#include "stages/ingest/build/edges/edge_sides.h"
+#include "stages/ingest/build/edges/edge_spool.h"
+#include "stages/ingest/build/edges/edges_back.h"
+#include "stages/ingest/build/edges/reverse_detector.h"
+#include "stages/ingest/build/edges/weight_scale.h"
 #include "stages/ingest/build/holdout_overlap.h"
 #include "stages/ingest/build/input_lines.h"
-#include "stages/ingest/build/reverse_detector.h"
-#include "stages/ingest/build/weight_scale.h"
-#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/settings/pipeline_settings.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>

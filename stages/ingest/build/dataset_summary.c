@@ -2,9 +2,9 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/plan/edge_use.h"
-#include "stages/sampling/sampler.h"
-#include "store/records/dataset_types.h"
+#include "stages/plan/model/edge_use.h"
+#include "stages/sampling/samplers/sampler.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <inttypes.h>
 #include <math.h>

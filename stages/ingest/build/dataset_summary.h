@@ -11,13 +11,13 @@
 
 #include "common/base/error.h"
 #include "common/base/json.h"
-#include "common/formats/float_loss.h"
+#include "common/formats/text/float_loss.h"
 #include "stages/ingest/build/dataset_notes.h"
-#include "stages/ingest/build/edges_back.h"
+#include "stages/ingest/build/edges/edges_back.h"
 #include "stages/ingest/build/holdout_overlap.h"
-#include "stages/ingest/build/node_targets.h"
-#include "stages/plan/pipeline_settings.h"
-#include "store/records/dataset_schema.h"
+#include "stages/ingest/build/nodes/node_targets.h"
+#include "stages/plan/settings/pipeline_settings.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,14 +2,14 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/formats/usual_advice.h"
+#include "common/formats/bytes/usual_advice.h"
 #include "stages/ingest/build/edge_labels.h"
+#include "stages/ingest/build/edges/holdout_times.h"
+#include "stages/ingest/build/edges/last_edges.h"
+#include "stages/ingest/build/edges/spool_walk.h"
 #include "stages/ingest/build/given_holdout.h"
-#include "stages/ingest/build/holdout_times.h"
-#include "stages/ingest/build/last_edges.h"
-#include "stages/ingest/build/spool_walk.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -40,15 +40,15 @@
 
 #include "common/base/error.h"
 #include "common/graph/relation_reverse.h"
-#include "stages/ingest/build/edge_row.h"
-#include "stages/ingest/build/edge_sides.h"
-#include "stages/ingest/build/edge_spool.h"
-#include "stages/ingest/build/given_edge.h"
+#include "stages/ingest/build/edges/edge_row.h"
+#include "stages/ingest/build/edges/edge_sides.h"
+#include "stages/ingest/build/edges/edge_spool.h"
+#include "stages/ingest/build/edges/given_edge.h"
 #include "stages/ingest/build/given_negatives.h"
-#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/settings/pipeline_settings.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/edge_splits.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/dataset/edge_splits.h"
 
 #include <stdbool.h>
 #include <stdint.h>

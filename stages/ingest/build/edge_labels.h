@@ -12,7 +12,7 @@
 #include "common/base/error.h"
 #include "common/nn/tasks/task.h"
 #include "stages/ingest/build/dataset_builder.h"
-#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/settings/pipeline_settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>

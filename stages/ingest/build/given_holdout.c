@@ -2,8 +2,8 @@
 
 #include "common/base/memory.h"
 #include "common/graph/edge_index.h"
-#include "stages/ingest/build/spool_walk.h"
-#include "store/records/node_ids.h"
+#include "stages/ingest/build/edges/spool_walk.h"
+#include "store/records/dataset/node_ids.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

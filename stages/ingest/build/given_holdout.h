@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "stages/ingest/build/edge_holdout.h"
-#include "stages/ingest/build/edge_spool.h"
+#include "stages/ingest/build/edges/edge_spool.h"
 
 #include <stdint.h>
 

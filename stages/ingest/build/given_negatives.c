@@ -2,9 +2,9 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/formats/usual_advice.h"
+#include "common/formats/bytes/usual_advice.h"
 #include "stages/ingest/build/edge_holdout.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -15,11 +15,11 @@
 
 #include "common/base/error.h"
 #include "common/graph/edge_index.h"
-#include "stages/ingest/build/given_edge.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/edge_splits.h"
-#include "store/records/node_ids.h"
-#include "store/records/node_splits.h"
+#include "stages/ingest/build/edges/given_edge.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/dataset/edge_splits.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/dataset/node_splits.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/graph/edge_index.h"
-#include "stages/ingest/build/spool_walk.h"
+#include "stages/ingest/build/edges/spool_walk.h"
 
 enum { SAME = 1, BACK = 2 };
 

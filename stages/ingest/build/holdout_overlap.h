@@ -13,7 +13,7 @@
 
 #include "common/base/error.h"
 #include "stages/ingest/build/edge_holdout.h"
-#include "stages/ingest/build/edge_spool.h"
+#include "stages/ingest/build/edges/edge_spool.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/formats/missing_words.h"
-#include "common/formats/usual_advice.h"
-#include "stages/ingest/build/node_targets.h"
+#include "common/formats/bytes/usual_advice.h"
+#include "common/formats/text/missing_words.h"
+#include "stages/ingest/build/nodes/node_targets.h"
 
 #include <inttypes.h>
 #include <math.h>

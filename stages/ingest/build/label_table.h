@@ -8,8 +8,8 @@
 #define STAGES_INGEST_BUILD_LABEL_TABLE_H
 
 #include "common/base/error.h"
-#include "common/formats/column_encoding.h"
-#include "common/formats/delimited.h"
+#include "common/formats/text/column_encoding.h"
+#include "common/formats/text/delimited.h"
 #include "stages/ingest/build/dataset_builder.h"
 
 #include <stdbool.h>

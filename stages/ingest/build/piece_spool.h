@@ -10,9 +10,9 @@
 #ifndef STAGES_INGEST_BUILD_PIECE_SPOOL_H
 #define STAGES_INGEST_BUILD_PIECE_SPOOL_H
 
-#include "common/base/file.h"
+#include "common/files/file.h"
 #include "stages/ingest/build/dataset_builder.h"
-#include "stages/ingest/build/scratch_file.h"
+#include "stages/ingest/build/edges/scratch_file.h"
 
 #include <stddef.h>
 #include <stdint.h>

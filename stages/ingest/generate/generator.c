@@ -27,10 +27,10 @@
  * community and level come on top; the builder has memory of its own.
  */
 #include "common/base/memory.h"
-#include "common/base/random.h"
-#include "stages/ingest/formats/input_format.h"
+#include "common/numbers/random.h"
+#include "stages/ingest/formats/shared/input_format.h"
 #include "stages/ingest/generate/community_model.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/node_splits.h"
 
 #include <inttypes.h>
 #include <math.h>

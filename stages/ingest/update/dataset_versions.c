@@ -6,10 +6,10 @@
 #include "stages/ingest/update/update_reader.h"
 #include "stages/ingest/update/version_chain.h"
 #include "stages/ingest/update/version_writer.h"
-#include "stages/plan/identity.h"
+#include "stages/plan/model/identity.h"
 #include "store/objects/store_kept.h"
-#include "store/records/dataset_delta.h"
-#include "store/records/dataset_merge.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/dataset/dataset_merge.h"
 
 #include <stdio.h>
 #include <string.h>

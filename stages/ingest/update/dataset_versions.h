@@ -20,8 +20,8 @@
 #define STAGES_INGEST_UPDATE_DATASET_VERSIONS_H
 
 #include "common/base/error.h"
-#include "stages/plan/pipeline_settings.h"
-#include "stages/plan/update_request.h"
+#include "stages/plan/settings/pipeline_settings.h"
+#include "stages/plan/settings/update_request.h"
 #include "store/objects/keys.h"
 #include "store/objects/store.h"
 

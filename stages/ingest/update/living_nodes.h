@@ -15,10 +15,10 @@
 #define STAGES_INGEST_UPDATE_LIVING_NODES_H
 
 #include "common/base/error.h"
-#include "stages/ingest/build/named_nodes.h"
+#include "stages/ingest/build/nodes/named_nodes.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/node_ids.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/dataset/node_ids.h"
 
 #include <stdint.h>
 

@@ -1,11 +1,11 @@
 #include "stages/ingest/update/update_edge_file.h"
 
-#include "common/base/file_pattern.h"
 #include "common/base/memory.h"
-#include "common/formats/usual_advice.h"
+#include "common/files/file_pattern.h"
+#include "common/formats/bytes/usual_advice.h"
 #include "stages/tables/edge_columns_setting.h"
 #include "stages/tables/edge_roles.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  *                                    weight, time, features
  *
  * A relation is given by its number, its name, or source:name:target. If there is one relation, the
- * column may be left out. A pattern or a list (common/base/file_pattern.h) stands for several
+ * column may be left out. A pattern or a list (common/files/file_pattern.h) stands for several
  * files, each with a header of its own or without one.
  */
 #ifndef STAGES_INGEST_UPDATE_UPDATE_EDGE_FILE_H

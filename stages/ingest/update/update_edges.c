@@ -1,10 +1,10 @@
 /* Reads the file of added edges, and decides where added links go. Declared in update_reader.h. */
-#include "common/base/file.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
+#include "stages/ingest/build/edges/weight_scale.h"
 #include "stages/ingest/build/input_lines.h"
-#include "stages/ingest/build/weight_scale.h"
 #include "stages/ingest/update/update_edge_file.h"
-#include "store/records/edge_chunk.h"
+#include "store/records/dataset/edge_chunk.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "stages/ingest/update/update_edge_file.h"
-#include "store/records/edge_chunk.h"
+#include "store/records/dataset/edge_chunk.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>

@@ -15,8 +15,8 @@
 #define STAGES_INGEST_UPDATE_UPDATE_GRAPHS_H
 
 #include "common/base/error.h"
-#include "common/formats/delimited.h"
-#include "store/records/graph_index.h"
+#include "common/formats/text/delimited.h"
+#include "store/records/dataset/graph_index.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Finds the links that a dataset holds out, and decides where new ones go. Declared in
  * update_reader.h. */
-#include "common/base/file.h"
-#include "common/base/file_pattern.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
+#include "common/files/file_pattern.h"
 #include "stages/ingest/build/edge_holdout.h"
 #include "stages/ingest/update/update_reader.h"
 #include "store/versions/merged_records.h"

@@ -6,7 +6,7 @@
 #ifndef STAGES_INGEST_UPDATE_UPDATE_NODE_FILE_H
 #define STAGES_INGEST_UPDATE_UPDATE_NODE_FILE_H
 
-#include "stages/ingest/formats/keyed_file.h"
+#include "stages/ingest/formats/columns/keyed_file.h"
 #include "stages/ingest/update/update_reader.h"
 
 #include <stdbool.h>

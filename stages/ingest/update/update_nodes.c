@@ -2,7 +2,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/ingest/update/update_node_file.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/node_splits.h"
 #include "store/versions/version_fold.h"
 
 #include <inttypes.h>

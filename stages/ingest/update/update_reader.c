@@ -4,8 +4,8 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_types.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/node_splits.h"
 #include "store/versions/merged_records.h"
 #include "store/versions/version_fold.h"
 

@@ -32,7 +32,7 @@
  * labels of edges, added edges have the column that ingest.edge_label names. Each is an example: if
  * pairs draw or files list them, in the split of the edges with the same ends, else for training.
  *
- * Each option may have a pattern or a list (common/base/file_pattern.h): the files are read one
+ * Each option may have a pattern or a list (common/files/file_pattern.h): the files are read one
  * after the other, as if they were one. Files of edges have a header each, or none; the others have
  * the header of the first.
  *
@@ -55,15 +55,15 @@
 #include "stages/ingest/update/living_nodes.h"
 #include "stages/ingest/update/update_graphs.h"
 #include "stages/ingest/update/update_paths.h"
-#include "stages/plan/pipeline_settings.h"
-#include "stages/plan/update_request.h"
+#include "stages/plan/settings/pipeline_settings.h"
+#include "stages/plan/settings/update_request.h"
 #include "stages/tables/edge_fields.h"
 #include "stages/tables/value_notes.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_delta.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/edge_splits.h"
-#include "store/records/feature_statistics.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/dataset/edge_splits.h"
+#include "store/records/dataset/feature_statistics.h"
 #include "store/versions/merged_records.h"
 
 #include <stddef.h>

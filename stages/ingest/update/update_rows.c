@@ -1,9 +1,9 @@
 /* Reads the file of feature rows. Declared in update_reader.h. */
 #include "common/base/memory.h"
-#include "stages/ingest/build/feature_measure.h"
-#include "stages/ingest/formats/feature_text.h"
+#include "stages/ingest/build/nodes/feature_measure.h"
+#include "stages/ingest/formats/columns/feature_text.h"
 #include "stages/ingest/update/update_node_file.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/version_fold.h"
 
 #include <inttypes.h>

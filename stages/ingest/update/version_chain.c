@@ -4,8 +4,8 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "stages/plan/identity.h"
-#include "store/records/dataset_delta.h"
+#include "stages/plan/model/identity.h"
+#include "store/records/dataset/dataset_delta.h"
 
 #include <inttypes.h>
 #include <stdio.h>

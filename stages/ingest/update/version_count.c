@@ -4,9 +4,9 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "stages/plan/update_request.h"
-#include "store/records/dataset_merge.h"
-#include "store/records/dataset_types.h"
+#include "stages/plan/settings/update_request.h"
+#include "store/records/dataset/dataset_merge.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/fold_graphs.h"
 #include "store/versions/merged_records.h"
 

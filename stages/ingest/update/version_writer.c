@@ -5,13 +5,13 @@
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "common/base/text.h"
-#include "stages/ingest/build/feature_maker.h"
+#include "stages/ingest/build/nodes/feature_maker.h"
 #include "stages/ingest/update/version_count.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_merge.h"
-#include "store/records/dataset_types.h"
-#include "store/records/feature_statistics.h"
-#include "store/records/node_columns.h"
+#include "store/records/dataset/dataset_merge.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/feature_statistics.h"
+#include "store/records/dataset/node_columns.h"
 #include "store/versions/fold_graphs.h"
 
 #include <inttypes.h>

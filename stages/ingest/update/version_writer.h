@@ -24,9 +24,9 @@
 #include "common/base/error.h"
 #include "stages/ingest/update/living_nodes.h"
 #include "stages/ingest/update/update_paths.h"
-#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/settings/pipeline_settings.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_delta.h"
+#include "store/records/dataset/dataset_delta.h"
 
 #include <stdint.h>
 

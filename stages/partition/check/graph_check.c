@@ -1,8 +1,8 @@
 #include "stages/partition/check/graph_check.h"
 
 #include "store/objects/keys.h"
-#include "store/records/graph_index.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/graph_index.h"
+#include "store/records/dataset/node_splits.h"
 #include "store/versions/merged_parts.h"
 #include "store/versions/merged_records.h"
 

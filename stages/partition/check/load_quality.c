@@ -1,9 +1,9 @@
 #include "stages/partition/check/load_quality.h"
 
 #include "common/base/memory.h"
-#include "stages/partition/check/partition_quality.h"
 #include "stages/partition/layout/edge_walk.h"
-#include "store/records/edge_chunk.h"
+#include "stages/partition/layout/partition_quality.h"
+#include "store/records/dataset/edge_chunk.h"
 
 struct sampled {
     const uint32_t *edge_cost, *part; /* [node_count] */

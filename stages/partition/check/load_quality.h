@@ -5,8 +5,8 @@
 #define STAGES_PARTITION_CHECK_LOAD_QUALITY_H
 
 #include "common/base/error.h"
-#include "stages/partition/methods/measured_loads.h"
-#include "store/records/partition_report.h"
+#include "stages/partition/rules/measured_loads.h"
+#include "store/records/partition/partition_report.h"
 
 #include <stdint.h>
 

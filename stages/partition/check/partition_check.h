@@ -17,10 +17,10 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/node_permutation.h"
-#include "store/records/partition_book.h"
-#include "store/records/tensor_spec.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/partition/node_permutation.h"
+#include "store/records/partition/partition_book.h"
+#include "store/records/round/tensor_spec.h"
 
 struct partition_check { /* all borrowed */
     struct store *store;
@@ -28,7 +28,7 @@ struct partition_check { /* all borrowed */
     const struct partition_book *book; /* not stored yet */
     const struct node_permutation *permutation;
     /* The permutation is not stored: readers compute it from the base
-     * (store/records/node_placement.h). */
+     * (store/records/partition/node_placement.h). */
     bool is_placed;
     enum tensor_type feature_type; /* the type in which features are stored */
 };

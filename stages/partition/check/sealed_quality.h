@@ -6,7 +6,7 @@
 
 #include "common/base/error.h"
 #include "stages/partition/layout/part_writer.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/partition_book.h"
 
 #include <stdbool.h>
 

@@ -1,13 +1,13 @@
 #include "stages/partition/check/shard_check.h"
 
-#include "common/base/checksum.h"
 #include "common/base/memory.h"
+#include "common/files/checksum.h"
 #include "stages/partition/layout/feature_window.h"
 #include "store/features/feature_shard.h"
 #include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/node_labels.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/node_labels.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>

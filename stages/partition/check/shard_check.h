@@ -10,10 +10,10 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/node_permutation.h"
-#include "store/records/partition_book.h"
-#include "store/records/tensor_spec.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/partition/node_permutation.h"
+#include "store/records/partition/partition_book.h"
+#include "store/records/round/tensor_spec.h"
 
 /* Checks all shards. Fails: ERROR_CORRUPT naming shard, node, expected and found. */
 MUST_CHECK enum error_code shard_check(struct store *store, const struct dataset_schema *schema,

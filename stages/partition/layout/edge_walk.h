@@ -11,8 +11,8 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/edge_chunk.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/dataset/edge_chunk.h"
 
 /* Receives one chunk, which is valid until it returns. */
 typedef enum error_code (*edge_visitor)(void *context, const struct edge_chunk *chunk,

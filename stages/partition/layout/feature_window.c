@@ -4,8 +4,8 @@
 #include "common/base/stop_signal.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_types.h"
-#include "store/records/feature_chunk.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/feature_chunk.h"
 #include "store/versions/listed_rows.h"
 #include "store/versions/merged_records.h"
 

@@ -13,7 +13,7 @@
 #include "common/base/error.h"
 #include "stages/partition/layout/part_rows.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/node_splits.h"
 #include "store/versions/merged_records.h"
 
 #include <inttypes.h>

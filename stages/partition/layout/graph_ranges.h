@@ -12,7 +12,7 @@
 #include "common/base/error.h"
 #include "stages/partition/layout/renumbering.h"
 #include "store/objects/store.h"
-#include "store/records/graph_index.h"
+#include "store/records/dataset/graph_index.h"
 
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 #include "stages/partition/layout/held_rows.h"
 
-#include "common/base/key_sort.h"
 #include "common/base/memory.h"
+#include "common/numbers/key_sort.h"
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/partition/layout/row_sorter.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -12,9 +12,9 @@
 #define STAGES_PARTITION_LAYOUT_NEIGHBOR_WALK_H
 
 #include "common/base/error.h"
-#include "common/base/file.h"
+#include "common/files/file.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 #include "stages/partition/layout/part_delta.h"
 
-#include "common/base/ascending.h"
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
+#include "common/numbers/ascending.h"
 #include "stages/partition/layout/part_relations.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/partition_book.h"
 #include "store/topology/topology.h"
 
 #include <inttypes.h>

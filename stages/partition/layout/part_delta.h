@@ -1,6 +1,6 @@
 /*
  * part_delta - writes the topologies and shards of a version's partition as the differences from
- * its base (store/records/partition_delta.h).
+ * its base (store/records/partition/partition_delta.h).
  *
  * A delta topology has the rows of nodes that are new or whose in-edges have changed. They are
  * gathered, sorted and split by relation as those of whole parts. For an old node it has only the
@@ -13,7 +13,7 @@
 
 #include "common/base/error.h"
 #include "stages/partition/layout/part_writer.h"
-#include "store/records/partition_delta.h"
+#include "store/records/partition/partition_delta.h"
 
 #include <stdbool.h>
 #include <stdint.h>

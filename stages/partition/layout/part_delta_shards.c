@@ -1,17 +1,17 @@
 /*
  * Writes the shards of a delta, for each node type. Declared in part_delta.h.
  */
-#include "common/base/ascending.h"
 #include "common/base/memory.h"
+#include "common/numbers/ascending.h"
 #include "stages/partition/layout/feature_window.h"
 #include "stages/partition/layout/part_delta.h"
 #include "store/features/feature_shard.h"
 #include "store/features/row_conversion.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_types.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/node_labels.h"
-#include "store/records/shard_seal.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/node_labels.h"
+#include "store/records/round/shard_seal.h"
 #include "store/versions/merged_records.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "stages/partition/layout/part_relations.h"
 
 #include "common/base/memory.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <inttypes.h>
 

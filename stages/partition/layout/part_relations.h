@@ -11,7 +11,7 @@
 
 #include "common/base/error.h"
 #include "stages/partition/layout/part_rows.h"
-#include "store/records/dataset_schema.h"
+#include "store/records/dataset/dataset_schema.h"
 #include "store/topology/topology.h"
 
 #include <stdbool.h>

@@ -4,8 +4,8 @@
 #include "stages/partition/layout/edge_walk.h"
 #include "stages/partition/layout/part_relations.h"
 #include "stages/partition/layout/row_sorter.h"
-#include "store/records/dataset_types.h"
-#include "store/records/edge_chunk.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/edge_chunk.h"
 
 #include <inttypes.h>
 #include <string.h>

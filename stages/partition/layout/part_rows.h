@@ -11,8 +11,8 @@
 
 #include "common/base/error.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/type_ranges.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/partition/type_ranges.h"
 #include "store/topology/topology.h"
 
 #include <stdbool.h>

@@ -20,11 +20,11 @@
 
 #include "common/base/error.h"
 #include "common/parallel/thread_pool.h"
-#include "stages/partition/check/partition_quality.h"
 #include "stages/partition/layout/part_rows.h"
+#include "stages/partition/layout/partition_quality.h"
 #include "store/objects/store.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/tensor_spec.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/round/tensor_spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>

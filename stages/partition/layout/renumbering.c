@@ -1,8 +1,8 @@
 #include "stages/partition/layout/renumbering.h"
 
-#include "common/base/key_sort.h"
 #include "common/base/memory.h"
-#include "store/records/dataset_types.h"
+#include "common/numbers/key_sort.h"
+#include "store/records/dataset/dataset_types.h"
 
 #include <stdbool.h>
 #include <string.h>

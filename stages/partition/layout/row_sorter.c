@@ -1,7 +1,7 @@
 #include "stages/partition/layout/row_sorter.h"
 
-#include "common/base/key_sort.h"
 #include "common/base/memory.h"
+#include "common/numbers/key_sort.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * follow.
  *
  * Keys have 64 bits: the id is above, the index in the row below. All keys differ, so every sort is
- * stable and there is one right answer (common/base/key_sort.h).
+ * stable and there is one right answer (common/numbers/key_sort.h).
  */
 #ifndef STAGES_PARTITION_LAYOUT_ROW_SORTER_H
 #define STAGES_PARTITION_LAYOUT_ROW_SORTER_H

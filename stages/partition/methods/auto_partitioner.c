@@ -1,6 +1,6 @@
 /* Uses METIS if the budget and METIS's 32-bit numbers hold the graph, and otherwise a method that
  * needs a few bytes a node. The report says which method was used. */
-#include "stages/partition/methods/partitioner.h"
+#include "stages/partition/rules/partitioner.h"
 
 static enum partition_method choose(const struct partition_request *request)
 {

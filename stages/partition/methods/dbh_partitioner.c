@@ -4,7 +4,7 @@
  * degree. So hubs are cut, and not nodes with few edges. Of equal degrees the lower number decides,
  * so that both directions of an edge go to one part.
  */
-#include "stages/partition/methods/vertex_cut.h"
+#include "stages/partition/rules/vertex_cut.h"
 
 static uint32_t part_of(void *context, uint32_t source, uint32_t target)
 {

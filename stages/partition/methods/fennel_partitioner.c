@@ -10,7 +10,7 @@
  * term is gamma (m / n) x^(gamma - 1). Here x is the load of the node's class (part_loads.h). alpha
  * is the same in all passes.
  */
-#include "stages/partition/methods/node_stream.h"
+#include "stages/partition/rules/node_stream.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Takes the parts from a file, whatever made it (DGL's or ParMETIS's tools, a person). */
-#include "common/formats/assignment_file.h"
+#include "common/formats/text/assignment_file.h"
 #include "stages/partition/layout/assignment.h"
-#include "stages/partition/methods/partitioner.h"
+#include "stages/partition/rules/partitioner.h"
 
 static enum error_code assign(const struct partition_request *request, uint32_t *part,
                               struct error *err)

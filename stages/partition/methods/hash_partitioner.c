@@ -1,9 +1,9 @@
 #include "stages/partition/methods/hash_partitioner.h"
 
-#include "common/base/checksum.h"
-#include "common/base/random.h"
+#include "common/files/checksum.h"
+#include "common/numbers/random.h"
 #include "stages/partition/layout/assignment.h"
-#include "stages/partition/methods/partitioner.h"
+#include "stages/partition/rules/partitioner.h"
 
 enum error_code hash_partition(uint32_t *part, uint32_t node_count, uint32_t part_count,
                                int64_t seed, struct error *err)

@@ -10,7 +10,7 @@
  * streamed; here they are known before (products-like 0.1, 8 parts: replication 4.16 instead of
  * 4.22). With lambda above 1 the loads stay balanced for any order of the stream.
  */
-#include "stages/partition/methods/vertex_cut.h"
+#include "stages/partition/rules/vertex_cut.h"
 
 static const double lambda = 1.1;
 

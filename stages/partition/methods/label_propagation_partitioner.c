@@ -1,5 +1,5 @@
 /* Balanced label propagation, which begins with nodes at random (majority_rule.h). */
-#include "stages/partition/methods/majority_rule.h"
+#include "stages/partition/rules/majority_rule.h"
 
 static enum error_code assign(const struct partition_request *request, uint32_t *part,
                               struct error *err)

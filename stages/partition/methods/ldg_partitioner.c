@@ -1,6 +1,6 @@
 /* Streams by greedy_rule.h; with several passes ReLDG (Nishimura and Ugander, "Restreaming graph
  * partitioning", KDD 2013). */
-#include "stages/partition/methods/greedy_rule.h"
+#include "stages/partition/rules/greedy_rule.h"
 
 static enum error_code assign(const struct partition_request *request, uint32_t *part,
                               struct error *err)

@@ -3,10 +3,10 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "stages/partition/layout/assignment.h"
-#include "stages/partition/methods/isolated_call.h"
-#include "stages/partition/methods/partitioner.h"
-#include "store/records/dataset_types.h"
-#include "store/records/node_splits.h"
+#include "stages/partition/rules/isolated_call.h"
+#include "stages/partition/rules/partitioner.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/node_splits.h"
 
 #include <inttypes.h>
 #include <metis.h>

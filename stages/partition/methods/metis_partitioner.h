@@ -19,7 +19,7 @@
 #define STAGES_PARTITION_METHODS_METIS_PARTITIONER_H
 
 #include "common/base/error.h"
-#include "stages/partition/methods/undirected_graph.h"
+#include "stages/partition/rules/undirected_graph.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "stages/partition/methods/node_assigner.h"
 
-#include "stages/partition/methods/vertex_cut.h"
+#include "stages/partition/rules/vertex_cut.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define STAGES_PARTITION_METHODS_NODE_ASSIGNER_H
 
 #include "common/base/error.h"
-#include "stages/partition/methods/partitioner.h"
+#include "stages/partition/rules/partitioner.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* k-means on an embedding from node2vec's walks (skip_gram.h, embedded_parts.h). */
 #include "common/base/memory.h"
-#include "stages/partition/methods/embedded_parts.h"
-#include "stages/partition/methods/skip_gram.h"
+#include "stages/partition/rules/embedded_parts.h"
+#include "stages/partition/rules/skip_gram.h"
 
 enum { WALKS = 5, LENGTH = 20, WINDOW = 4, DIM = 32 };
 

@@ -2,7 +2,7 @@
  * Gives each part an equal range of the nodes of each class (part_loads.h), in the order of the
  * input. It is for graphs in which nodes with close ids are neighbours, such as crawls and grids.
  */
-#include "stages/partition/methods/part_loads.h"
+#include "stages/partition/rules/part_loads.h"
 
 static enum error_code assign(const struct partition_request *request, uint32_t *part,
                               struct error *err)

@@ -20,9 +20,9 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/math/eigenvectors.h"
-#include "stages/partition/methods/coarse_graph.h"
-#include "stages/partition/methods/embedded_parts.h"
-#include "stages/partition/methods/undirected_graph.h"
+#include "stages/partition/rules/coarse_graph.h"
+#include "stages/partition/rules/embedded_parts.h"
+#include "stages/partition/rules/undirected_graph.h"
 
 #include <math.h>
 #include <string.h>

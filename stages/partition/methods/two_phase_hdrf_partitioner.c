@@ -7,7 +7,7 @@
  * parts is 4.11 with clusters and 3.54 with Fennel (hashed nodes: 7.90).
  */
 #include "common/base/memory.h"
-#include "stages/partition/methods/vertex_cut.h"
+#include "stages/partition/rules/vertex_cut.h"
 
 struct two_phases {
     struct vertex_cut *cut;

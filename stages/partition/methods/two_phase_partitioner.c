@@ -17,7 +17,7 @@
  * is full, too, the least loaded one.
  */
 #include "common/base/memory.h"
-#include "stages/partition/methods/vertex_cut.h"
+#include "stages/partition/rules/vertex_cut.h"
 
 #include <stdlib.h>
 

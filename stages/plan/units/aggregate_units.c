@@ -1,6 +1,6 @@
 /* The units of aggregate: the first weights, and the weights that the gradients of a round make. */
-#include "stages/plan/gradient_sums.h"
-#include "stages/plan/units/unit_row.h"
+#include "stages/plan/chain/gradient_sums.h"
+#include "stages/plan/chain/unit_row.h"
 
 /* Adds the step of round `round`, whose weights may now be read. */
 static enum error_code add_step(struct unit_list *out, const struct schedule *s, int64_t round,

@@ -1,5 +1,5 @@
 /* The unit of checkpoint: a snapshot. */
-#include "stages/plan/units/unit_row.h"
+#include "stages/plan/chain/unit_row.h"
 
 static enum error_code check(const struct schedule *s, const struct unit *unit,
                              int64_t weights_version, struct error *err)

@@ -1,7 +1,7 @@
 /* The unit of aggregate that adds up a range of the gradients of some slots
- * (stages/plan/gradient_sums.h). */
-#include "stages/plan/gradient_sums.h"
-#include "stages/plan/units/unit_row.h"
+ * (stages/plan/chain/gradient_sums.h). */
+#include "stages/plan/chain/gradient_sums.h"
+#include "stages/plan/chain/unit_row.h"
 
 static enum error_code check(const struct schedule *s, const struct unit *unit,
                              int64_t weights_version, struct error *err)

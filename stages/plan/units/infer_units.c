@@ -1,5 +1,5 @@
 /* The units of infer: one layer's rows of one part, and the outputs. */
-#include "stages/plan/units/unit_row.h"
+#include "stages/plan/chain/unit_row.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* The units of sample: mini-batches of training, and units that are done once: mini-batches of
  * validation nodes, and counts of walks. */
-#include "stages/plan/units/unit_row.h"
+#include "stages/plan/chain/unit_row.h"
 
 #include <inttypes.h>
 

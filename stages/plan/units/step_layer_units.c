@@ -1,7 +1,7 @@
 /* The unit of train-step that computes one layer for a slot's mini-batch
- * (stages/plan/layer_pipeline.h). */
-#include "stages/plan/layer_pipeline.h"
-#include "stages/plan/units/unit_row.h"
+ * (stages/plan/chain/layer_pipeline.h). */
+#include "stages/plan/chain/layer_pipeline.h"
+#include "stages/plan/chain/unit_row.h"
 
 static enum error_code check(const struct schedule *s, const struct unit *unit,
                              int64_t weights_version, struct error *err)

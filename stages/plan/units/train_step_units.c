@@ -1,8 +1,8 @@
 /* The units of train-step: the gradient of a mini-batch, the validation of weights on a mini-batch,
  * and the sealing of learnable rows. */
-#include "stages/plan/gradient_sums.h"
-#include "stages/plan/layer_pipeline.h"
-#include "stages/plan/units/unit_row.h"
+#include "stages/plan/chain/gradient_sums.h"
+#include "stages/plan/chain/layer_pipeline.h"
+#include "stages/plan/chain/unit_row.h"
 
 /* Adds the units whose records make the learnable rows of `version`: the gradients of the rounds
  * since version `sealed`, whose rows are sealed (0 or -1: the first rows). */

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* sched_setaffinity(). NOLINT(*-reserved-identifier,cert-dcl*) */
-#include "common/base/file.h"
 #include "common/base/host.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 
 #include "tests/support/test.h"
 

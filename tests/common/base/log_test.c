@@ -1,6 +1,6 @@
-#include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/files/file.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"

@@ -1,8 +1,8 @@
-#include "common/base/cpu_level.h"
 #include "common/base/memory.h"
-#include "common/base/packed_integers.h"
-#include "common/base/random.h"
 #include "common/graph/edge_discovery.h"
+#include "common/numbers/cpu_level.h"
+#include "common/numbers/packed_integers.h"
+#include "common/numbers/random.h"
 
 #include "tests/support/test.h"
 

@@ -1,7 +1,7 @@
 /* Checks the layout of operands at each level; bf16_product_test.c checks the products. */
-#include "common/base/cpu_level.h"
 #include "common/base/memory.h"
 #include "common/math/bf16_form.h"
+#include "common/numbers/cpu_level.h"
 
 #include "tests/support/test.h"
 

@@ -1,8 +1,8 @@
 /* Compares all forms of both conversions with the definition of binary16, in double precision. */
-#include "common/base/cpu_level.h"
 #include "common/base/memory.h"
 #include "common/math/f16.h"
 #include "common/math/f16_rows.h"
+#include "common/numbers/cpu_level.h"
 
 #include "tests/support/test.h"
 

@@ -6,8 +6,8 @@
  * processor. ctest runs this program with and without FMA in GLIBC_TUNABLES and compares the hashes
  * (common/math/libm_levels_agree).
  */
-#include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "common/files/checksum.h"
 
 #include <math.h>
 #include <stdio.h>

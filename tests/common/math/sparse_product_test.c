@@ -1,6 +1,6 @@
-#include "common/base/cpu_level.h"
 #include "common/base/memory.h"
 #include "common/math/sparse_product.h"
+#include "common/numbers/cpu_level.h"
 
 #include "tests/support/test.h"
 

@@ -1,7 +1,7 @@
 /* Numbers are rounded at random to one of their two neighbours, with the right probability, and
  * with the same bits at each level. */
-#include "common/base/cpu_level.h"
 #include "common/math/stochastic_rounding.h"
+#include "common/numbers/cpu_level.h"
 
 #include "tests/support/test.h"
 

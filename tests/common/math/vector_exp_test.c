@@ -1,6 +1,6 @@
 /* Compares exponentials with libm in double precision, and the bits of all levels. */
-#include "common/base/cpu_kernel.h"
 #include "common/math/vector_exp.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
-#include "common/base/cpu_kernel.h"
 #include "common/math/vector.h"
+#include "common/numbers/cpu_kernel.h"
 
 #include "tests/support/test.h"
 

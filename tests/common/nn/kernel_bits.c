@@ -4,8 +4,8 @@
  *
  * Built once for each instruction set; ctest compares what they print (common/nn/kernel_levels_agree).
  */
-#include "common/base/checksum.h"
 #include "common/base/memory.h"
+#include "common/files/checksum.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/model.h"
 #include "common/nn/optimizer.h"

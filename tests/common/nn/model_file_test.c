@@ -1,6 +1,6 @@
-#include "common/base/file.h"
 #include "common/base/memory.h"
-#include "common/formats/safetensors.h"
+#include "common/files/file.h"
+#include "common/formats/arrays/safetensors.h"
 #include "common/nn/model_file.h"
 
 #include "tests/support/temp_dir.h"

@@ -1,6 +1,6 @@
 /* Forward and backward of whole models against slow references, and the same bits for any threads. */
 #include "common/math/bf16_product.h"
-#include "common/nn/sparse_rows.h"
+#include "common/nn/operators/sparse_rows.h"
 
 #include "tests/common/nn/model_run.h"
 

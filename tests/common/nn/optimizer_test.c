@@ -1,5 +1,5 @@
-#include "common/base/random.h"
 #include "common/nn/optimizer.h"
+#include "common/numbers/random.h"
 
 #include "tests/support/test.h"
 

@@ -1,4 +1,4 @@
-#include "common/base/file.h"
+#include "common/files/file.h"
 #include "pipelines/report/class_counts.h"
 
 #include "tests/support/temp_dir.h"

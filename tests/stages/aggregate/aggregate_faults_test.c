@@ -1,5 +1,5 @@
 /* Initial weights and two rounds of aggregation, with each store call failing in turn. */
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 
 #include "tests/stages/fault_walk.h"
 #include "tests/stages/small_run.h"

@@ -1,7 +1,7 @@
 #include "common/base/memory.h"
 #include "common/nn/optimizer.h"
-#include "store/backends/memory_backend.h"
-#include "store/records/gradient.h"
+#include "store/backends/memory/memory_backend.h"
+#include "store/records/round/gradient.h"
 
 #include "tests/stages/small_run.h"
 #include "tests/support/record_tamper.h"

@@ -1,7 +1,7 @@
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "stages/aggregate/gradient_mean.h"
-#include "store/records/gradient.h"
+#include "store/records/round/gradient.h"
 
 #include "tests/support/test.h"
 

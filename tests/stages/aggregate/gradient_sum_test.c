@@ -1,7 +1,7 @@
 /* Gradients added up by range, or as a tree, give the weights of one sum over all. */
-#include "stages/plan/gradient_sums.h"
-#include "store/backends/memory_backend.h"
-#include "store/records/gradient_range.h"
+#include "stages/plan/chain/gradient_sums.h"
+#include "store/backends/memory/memory_backend.h"
+#include "store/records/round/gradient_range.h"
 
 #include "tests/stages/small_run.h"
 #include "tests/support/record_tamper.h"

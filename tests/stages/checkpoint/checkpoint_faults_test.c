@@ -1,5 +1,5 @@
 /* A checkpoint, and the pruning after it, with each store call failing in turn. */
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 
 #include "tests/stages/fault_walk.h"
 #include "tests/stages/small_run.h"

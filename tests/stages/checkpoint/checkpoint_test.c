@@ -1,6 +1,6 @@
 #include "common/base/json.h"
 #include "common/base/memory.h"
-#include "stages/plan/metrics_log.h"
+#include "stages/plan/chain/metrics_log.h"
 
 #include "tests/stages/small_run.h"
 

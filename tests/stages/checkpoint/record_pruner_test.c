@@ -1,6 +1,6 @@
 #include "common/base/memory.h"
 #include "stages/checkpoint/record_pruner.h"
-#include "store/records/embedding_rows.h"
+#include "store/records/round/embedding_rows.h"
 
 #include "tests/stages/small_run.h"
 

@@ -1,6 +1,6 @@
 #include "common/base/memory.h"
 #include "stages/checkpoint/validation.h"
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 
 #include "tests/stages/small_run.h"
 #include "tests/support/store_watch.h"

@@ -1,7 +1,7 @@
 /* The units that a unit sets free are named with their stage and the number of units that they wait
  * for. */
 #include "stages/engine/hand_over.h"
-#include "stages/plan/chain.h"
+#include "stages/plan/chain/chain.h"
 
 #include "tests/stages/small_run.h"
 

@@ -12,10 +12,10 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "stages/engine/work_loop.h"
-#include "stages/plan/chain.h"
-#include "stages/plan/units/unit_row.h"
+#include "stages/plan/chain/chain.h"
+#include "stages/plan/chain/unit_row.h"
 #include "store/objects/object_store.h"
-#include "store/records/snapshot.h"
+#include "store/records/round/snapshot.h"
 
 #include "tests/support/redis_fixture.h"
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 /* Workers of a toy pipeline (toy_pipeline.h) do, repair, refuse and hand over units. */
 #include "common/base/stop_signal.h"
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 
 #include "tests/stages/engine/toy_pipeline.h"
 

@@ -1,7 +1,7 @@
 /* Units of infer whose n-th store call fails, for every n: a part of the first layer, one of the second, the outputs. */
 #define INFER_RUN_WITH_STAGE
 #include "common/base/log.h"
-#include "store/backends/directory.h"
+#include "store/backends/directory/directory.h"
 
 #include "tests/stages/fault_walk.h"
 #include "tests/stages/infer/infer_run.h"

@@ -3,9 +3,9 @@
 #ifndef TESTS_STAGES_INFER_INFER_LAYERS_H
 #define TESTS_STAGES_INFER_INFER_LAYERS_H
 
-#include "stages/infer/layer_reads.h"
-#include "stages/infer/part_inference.h"
-#include "stages/infer/source_windows.h"
+#include "stages/infer/rows/layer_reads.h"
+#include "stages/infer/windows/part_inference.h"
+#include "stages/infer/windows/source_windows.h"
 
 #include "tests/stages/infer/infer_run.h"
 

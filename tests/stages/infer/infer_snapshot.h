@@ -3,8 +3,8 @@
 #define TESTS_STAGES_INFER_INFER_SNAPSHOT_H
 
 #include "common/base/memory.h"
-#include "stages/plan/run_model.h"
-#include "store/records/snapshot.h"
+#include "stages/plan/model/run_model.h"
+#include "store/records/round/snapshot.h"
 
 #include "tests/support/test.h"
 

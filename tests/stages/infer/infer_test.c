@@ -1,8 +1,8 @@
 /* Units of infer as the loop hands them out, to the sealed outputs. */
 #define INFER_RUN_WITH_STAGE
-#include "store/objects/artifact_kinds.h"
-#include "store/records/outputs_seal.h"
-#include "store/records/shard_seal.h"
+#include "store/open/artifact_kinds.h"
+#include "store/records/round/outputs_seal.h"
+#include "store/records/round/shard_seal.h"
 
 #include "tests/stages/infer/infer_run.h"
 

@@ -2,9 +2,9 @@
  * ids and the order of the input. */
 #define INFER_RUN_WITH_STAGE
 #include "common/base/json.h"
-#include "common/formats/npy_reader.h"
-#include "store/records/node_ids.h"
-#include "store/records/outputs_seal.h"
+#include "common/formats/arrays/npy_reader.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/round/outputs_seal.h"
 
 #include "tests/stages/infer/typed_run.h"
 

@@ -12,16 +12,16 @@
 #define TESTS_STAGES_INFER_TYPED_RUN_H
 
 #include "common/base/memory.h"
-#include "common/base/random.h"
 #include "common/graph/relation_reverse.h"
 #include "common/nn/model.h"
+#include "common/numbers/random.h"
 #include "stages/engine/stage.h"
-#include "stages/plan/run_model.h"
+#include "stages/plan/model/run_model.h"
 #include "store/features/feature_shard.h"
 #include "store/features/feature_source.h"
 #include "store/objects/keys.h"
-#include "store/records/node_permutation.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/node_splits.h"
+#include "store/records/partition/node_permutation.h"
 #include "store/topology/topology.h"
 
 #include "tests/stages/infer/infer_snapshot.h"

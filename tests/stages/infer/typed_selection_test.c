@@ -1,6 +1,6 @@
 /* Models over relations for some nodes from their neighbourhood, against what all layers of all
  * nodes give of them. */
-#include "stages/infer/selected_inference.h"
+#include "stages/infer/rows/selected_inference.h"
 
 #include "tests/stages/infer/typed_trials.h"
 #include "tests/support/shard_damage.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_STAGES_INFER_TYPED_TRIALS_H
 #define TESTS_STAGES_INFER_TYPED_TRIALS_H
 
-#include "stages/infer/part_inference.h"
+#include "stages/infer/windows/part_inference.h"
 
 #include "tests/stages/infer/typed_run.h"
 

@@ -1,5 +1,5 @@
 /* Sums of sources that go by in windows, against sums made one row after the other. */
-#include "stages/infer/source_windows.h"
+#include "stages/infer/windows/source_windows.h"
 
 #include "tests/stages/infer/typed_run.h"
 #include "tests/support/shard_damage.h"

@@ -1,6 +1,6 @@
 /* Sums of a part's sources in windows, for each layer that has them, against the sums of a
  * gather. */
-#include "stages/infer/part_inference.h"
+#include "stages/infer/windows/part_inference.h"
 
 #include "tests/stages/infer/infer_layers.h"
 

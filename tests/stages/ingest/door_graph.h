@@ -9,13 +9,13 @@
 #define TESTS_STAGES_INGEST_DOOR_GRAPH_H
 
 #include "store/objects/keys.h"
-#include "store/records/dataset_schema.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/edge_splits.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/node_columns.h"
-#include "store/records/node_ids.h"
-#include "store/records/node_labels.h"
+#include "store/records/dataset/dataset_schema.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/edge_splits.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/node_columns.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/dataset/node_labels.h"
 
 #include "tests/support/test.h"
 

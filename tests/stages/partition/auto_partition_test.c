@@ -1,7 +1,7 @@
 /* partition.method auto: METIS if it fits, or else Fennel. A program that goes on, or replays, uses
  * the method that was chosen. */
-#include "stages/partition/methods/partitioner.h"
-#include "store/records/partition_report.h"
+#include "stages/partition/rules/partitioner.h"
+#include "store/records/partition/partition_report.h"
 
 #include "tests/stages/partition/partition_fixture.h"
 #include "tests/support/random_edges.h"

@@ -1,8 +1,8 @@
 /* Cora from its files: ingest's reader and builder, then partition, compared with the edges in the
  * files. */
 #include "stages/ingest/build/dataset_builder.h"
-#include "stages/ingest/formats/input_format.h"
-#include "store/records/partition_report.h"
+#include "stages/ingest/formats/shared/input_format.h"
+#include "store/records/partition/partition_report.h"
 
 #include "tests/stages/partition/partition_fixture.h"
 

@@ -6,11 +6,11 @@
 #define TESTS_STAGES_PARTITION_LIVING_GRAPH_H
 
 #include "common/base/memory.h"
-#include "common/base/random.h"
-#include "store/records/dataset_delta.h"
-#include "store/records/partition_delta.h"
-#include "store/records/shard_seal.h"
-#include "store/records/topology_seal.h"
+#include "common/numbers/random.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/partition/partition_delta.h"
+#include "store/records/partition/topology_seal.h"
+#include "store/records/round/shard_seal.h"
 
 #include "tests/stages/partition/compared_partitions.h"
 #include "tests/stages/partition/partition_fixture.h"

@@ -1,7 +1,7 @@
 /* A partition with each store call failing in turn: from nothing, and with the assignment of an
  * earlier attempt. */
 #include "common/base/log.h"
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 
 #include "tests/stages/fault_walk.h"
 #include "tests/stages/partition/partition_fixture.h"

@@ -6,9 +6,9 @@
 #define TESTS_STAGES_PARTITION_PARTITION_FIXTURE_H
 
 #include "stages/engine/stage.h"
-#include "stages/plan/run_binding.h"
+#include "stages/plan/run/run_binding.h"
 #include "store/objects/keys.h"
-#include "store/records/node_permutation.h"
+#include "store/records/partition/node_permutation.h"
 #include "store/topology/topology.h"
 
 #include "tests/support/small_dataset.h"

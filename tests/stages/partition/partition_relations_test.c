@@ -1,7 +1,7 @@
 /* Partitions of a graph with relations, compared with its dataset the slow way. */
 #include "common/base/memory.h"
 #include "store/features/feature_shard.h"
-#include "store/records/partition_report.h"
+#include "store/records/partition/partition_report.h"
 
 #include "tests/stages/partition/partition_fixture.h"
 #include "tests/support/typed_dataset.h"

@@ -1,10 +1,10 @@
 /* Versions of a graph with relations: nodes keep their parts, and their order among the nodes of
  * their type; and readers see the same bytes of delta parts as of parts written whole. */
 #include "stages/partition/version_assignment.h"
-#include "store/records/dataset_delta.h"
-#include "store/records/partition_delta.h"
-#include "store/records/shard_seal.h"
-#include "store/records/topology_seal.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/partition/partition_delta.h"
+#include "store/records/partition/topology_seal.h"
+#include "store/records/round/shard_seal.h"
 #include "store/versions/delta_numbers.h"
 
 #include "tests/stages/partition/compared_partitions.h"

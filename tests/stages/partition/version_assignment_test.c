@@ -1,8 +1,8 @@
 /* The parts of a version of a dataset: nodes that stay, new nodes, and a graph that has changed
  * entirely. */
 #include "stages/partition/version_assignment.h"
-#include "store/records/dataset_delta.h"
-#include "store/records/partition_report.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/partition/partition_report.h"
 #include "store/versions/merged_parts.h"
 
 #include "tests/stages/partition/partition_fixture.h"

@@ -1,8 +1,8 @@
 /* Assignment, permutation and splits of a version's partition, which follow from its base: what is
  * stored of them, the messages when they do not fit together, and partitions that have them whole,
  * as older programs wrote them. */
-#include "store/records/node_placement.h"
-#include "store/records/partition_book.h"
+#include "store/records/partition/node_placement.h"
+#include "store/records/partition/partition_book.h"
 
 #include "tests/stages/partition/living_graph.h"
 #include "tests/support/record_tamper.h"

@@ -9,17 +9,17 @@
 #define TESTS_STAGES_PLAN_PRETEND_RUN_H
 
 #include "common/base/memory.h"
-#include "stages/plan/chain.h"
-#include "stages/plan/chain_rebuild.h"
-#include "stages/plan/chosen_base.h"
-#include "stages/plan/gradient_sums.h"
-#include "stages/plan/layer_pipeline.h"
-#include "stages/plan/unit_records.h"
-#include "stages/plan/units/unit_row.h"
-#include "store/records/gradient.h"
-#include "store/records/gradient_encoding.h"
-#include "store/records/round_base.h"
-#include "store/records/snapshot.h"
+#include "stages/plan/chain/chain.h"
+#include "stages/plan/chain/chain_rebuild.h"
+#include "stages/plan/chain/chosen_base.h"
+#include "stages/plan/chain/gradient_sums.h"
+#include "stages/plan/chain/layer_pipeline.h"
+#include "stages/plan/chain/unit_records.h"
+#include "stages/plan/chain/unit_row.h"
+#include "store/records/round/gradient.h"
+#include "store/records/round/gradient_encoding.h"
+#include "store/records/round/round_base.h"
+#include "store/records/round/snapshot.h"
 
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
 /* Settings that are right for one sampler and wrong for another. */
-#include "stages/plan/pipeline_settings.h"
+#include "stages/plan/settings/pipeline_settings.h"
 
 #include "tests/support/test.h"
 

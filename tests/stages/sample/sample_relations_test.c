@@ -2,9 +2,9 @@
  * unit gives the same bytes. */
 #include "common/base/memory.h"
 #include "stages/engine/stage.h"
-#include "stages/sampling/neighbor_sampler.h"
+#include "stages/sampling/rows/neighbor_sampler.h"
 #include "store/objects/keys.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/node_splits.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"

@@ -1,9 +1,9 @@
 /* Tests how far sampling runs ahead of training while the store's memory fills. */
 #include "common/base/clock.h"
 #include "stages/sample/sample_room.h"
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 #include "store/objects/object_store.h"
-#include "store/records/snapshot.h"
+#include "store/records/round/snapshot.h"
 
 #include "tests/support/test.h"
 

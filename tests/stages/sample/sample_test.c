@@ -1,9 +1,9 @@
 #include "common/base/memory.h"
 #include "stages/engine/stage.h"
-#include "store/backends/directory.h"
+#include "store/backends/directory/directory.h"
 #include "store/objects/keys.h"
-#include "store/records/mini_batch.h"
-#include "store/records/node_splits.h"
+#include "store/records/batch/mini_batch.h"
+#include "store/records/dataset/node_splits.h"
 #include "store/topology/topology.h"
 
 #include "tests/reference/slow_sampler.h"

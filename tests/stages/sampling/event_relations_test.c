@@ -1,7 +1,7 @@
 /* Tests that held-out edges stand beside those of training in the rows of their relation and of its
  * declared reverse, and that an error names what is wrong. */
-#include "stages/sampling/event_history.h"
-#include "stages/sampling/graph_row.h"
+#include "stages/sampling/rows/event_history.h"
+#include "stages/sampling/rows/graph_row.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"

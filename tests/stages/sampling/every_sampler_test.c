@@ -1,7 +1,7 @@
 /* Tests the properties that every row of the table of samplers must have. */
-#include "store/records/batch_form.h"
+#include "store/records/batch/batch_form.h"
 
-#include "tests/stages/sampling/sampler_fixture.h"
+#include "tests/stages/sampling/samplers/sampler_fixture.h"
 #include "tests/support/temp_store.h"
 
 /* Compares two batches in everything that their records hold. */

@@ -2,7 +2,7 @@
  * chances of its own rows; sums are unbiased (FastGCN) or close (LADIES); and if all candidates are
  * taken, the batch is the whole neighbourhood. */
 #include "tests/stages/sampling/relation_sampling.h"
-#include "tests/stages/sampling/sampler_fixture.h"
+#include "tests/stages/sampling/samplers/sampler_fixture.h"
 
 enum { HOPS = 2, SEEDS = 3, DRAWS = 20000 };
 

@@ -1,5 +1,5 @@
 /* Tests negatives that are given as a list for each edge. */
-#include "stages/sampling/pair_drawer.h"
+#include "stages/sampling/pairs/pair_drawer.h"
 
 #include "tests/support/test.h"
 

@@ -1,12 +1,12 @@
 /* Compares the sampler of relations with a slow one that follows the rule edge by edge, and checks
  * its draws against their chances. */
 #include "common/base/memory.h"
-#include "stages/sampling/sampler.h"
+#include "stages/sampling/samplers/sampler.h"
 #include "store/objects/keys.h"
 #include "store/topology/topology_ahead.h"
 
 #include "tests/stages/sampling/relation_sampling.h"
-#include "tests/stages/sampling/sampler_fixture.h"
+#include "tests/stages/sampling/samplers/sampler_fixture.h"
 #include "tests/support/slow_relations.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Tests the degrees and sums of weights at both ends of edges, by relation, for each sampler: those
  * of the whole graph, those that a seed sees at its time, or those of a subgraph. */
 #include "tests/stages/sampling/relation_sampling.h"
-#include "tests/stages/sampling/sampler_fixture.h"
+#include "tests/stages/sampling/samplers/sampler_fixture.h"
 
 enum { HOPS = 2, SEEDS = 8, CITES = 1, IN = 2 };
 

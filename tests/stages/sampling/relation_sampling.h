@@ -3,8 +3,8 @@
 #ifndef TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
 #define TESTS_STAGES_SAMPLING_RELATION_SAMPLING_H
 
-#include "stages/sampling/node_chances.h"
-#include "stages/sampling/sampler.h"
+#include "stages/sampling/rows/node_chances.h"
+#include "stages/sampling/samplers/sampler.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"

@@ -1,11 +1,11 @@
 /* Neighbourhoods of the past over several relations: against a slow sampler that follows the rule
  * edge by edge, against chance, and against edges of the future that give everything away. */
-#include "stages/sampling/pair_drawer.h"
-#include "stages/sampling/sampler.h"
+#include "stages/sampling/pairs/pair_drawer.h"
+#include "stages/sampling/samplers/sampler.h"
 #include "store/objects/keys.h"
 
 #include "tests/stages/sampling/relation_sampling.h"
-#include "tests/stages/sampling/sampler_fixture.h"
+#include "tests/stages/sampling/samplers/sampler_fixture.h"
 #include "tests/support/slow_relations.h"
 
 enum { HOPS = 2, SEEDS = 6, LATEST = 70 };

@@ -1,7 +1,7 @@
 /* Pairs at times: each end of each pair is a seed of its own, at the time of its edge, and an edge is known from its time on. */
 #include "common/base/memory.h"
-#include "stages/sampling/negative_chances.h"
-#include "stages/sampling/pair_drawer.h"
+#include "stages/sampling/pairs/negative_chances.h"
+#include "stages/sampling/pairs/pair_drawer.h"
 
 #include "tests/support/memory_topology.h"
 #include "tests/support/test.h"

@@ -1,9 +1,9 @@
 /* No sampler draws a batch that is larger than its bounds, and the bounds of small batches are below the graph's size. */
-#include "stages/plan/relation_fanouts.h"
+#include "stages/plan/settings/relation_fanouts.h"
 #include "stages/train-step/batch_bounds.h"
 
 #include "tests/stages/sampling/relation_sampling.h"
-#include "tests/stages/sampling/sampler_fixture.h"
+#include "tests/stages/sampling/samplers/sampler_fixture.h"
 
 enum { HOPS = 2 };
 

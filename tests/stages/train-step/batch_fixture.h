@@ -7,8 +7,8 @@
 #define TESTS_STAGES_TRAIN_STEP_BATCH_FIXTURE_H
 
 #include "common/base/memory.h"
-#include "common/base/random.h"
 #include "common/nn/layers/layer.h"
+#include "common/numbers/random.h"
 #include "stages/train-step/prepared_batch.h"
 #include "store/features/feature_shard.h"
 

@@ -1,5 +1,5 @@
 #include "common/base/memory.h"
-#include "stages/plan/run_model.h"
+#include "stages/plan/model/run_model.h"
 #include "stages/train-step/step_memory.h"
 
 #include "tests/support/block_fixture.h"

@@ -1,6 +1,6 @@
 /* Rows of node types that are brought batch by batch, some of them kept: the same rows, within the budget. */
-#include "stages/plan/run_binding.h"
-#include "stages/sampling/neighbor_sampler.h"
+#include "stages/plan/run/run_binding.h"
+#include "stages/sampling/rows/neighbor_sampler.h"
 #include "stages/train-step/cache_policy.h"
 #include "stages/train-step/step_batch.h"
 #include "store/features/feature_shares.h"

@@ -1,7 +1,7 @@
 /* Tests a store in a real Redis Cluster whose parts are lost, full, moving, or set up wrongly. */
 #include "common/base/clock.h"
-#include "store/backends/cluster_backend.h"
-#include "store/backends/cluster_place.h"
+#include "store/backends/cluster/cluster_backend.h"
+#include "store/backends/cluster/cluster_place.h"
 #include "store/objects/object_store.h"
 
 #include "tests/support/redis_cluster.h"

@@ -1,7 +1,7 @@
 /* Tests how often a real Redis Cluster is waited for when several records are read together, and
  * what is read. */
-#include "store/backends/cluster_backend.h"
-#include "store/backends/cluster_place.h"
+#include "store/backends/cluster/cluster_backend.h"
+#include "store/backends/cluster/cluster_place.h"
 #include "store/objects/object_store.h"
 
 #include "tests/support/redis_cluster.h"

@@ -2,7 +2,7 @@
  * spoils answers. */
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "store/backends/s3_backend.h"
+#include "store/backends/s3/s3_backend.h"
 #include "store/objects/artifact_cache.h"
 #include "store/objects/object_store.h"
 

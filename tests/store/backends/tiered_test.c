@@ -1,5 +1,5 @@
 /* Tests what only a store of two stores does. The contract tests show that it is a store. */
-#include "store/backends/tiered_place.h"
+#include "store/backends/tiered/tiered_place.h"
 #include "store/objects/keys.h"
 #include "store/objects/object_store.h"
 #include "store/objects/store.h"

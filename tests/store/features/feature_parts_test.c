@@ -1,7 +1,7 @@
 /* Tests when shards are opened, and by which threads, in a store without paths, where each shard is
  * downloaded. */
 #include "common/base/memory.h"
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 #include "store/features/feature_parts.h"
 
 #include "tests/support/store_watch.h"

@@ -1,8 +1,8 @@
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
-#include "store/records/shard_seal.h"
+#include "store/records/round/shard_seal.h"
 
 #include "tests/support/child_end.h"
 #include "tests/support/failing_calls.h"

@@ -5,7 +5,7 @@
 #ifndef TESTS_STORE_FEATURES_FEATURE_SOURCE_FIXTURE_H
 #define TESTS_STORE_FEATURES_FEATURE_SOURCE_FIXTURE_H
 
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/features/feature_shard.h"
 #include "store/features/feature_source.h"
 #include "store/features/row_conversion.h"

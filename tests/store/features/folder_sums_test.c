@@ -1,7 +1,7 @@
 /* Tests the list of a folder's files: a file that differs is named, and a malformed list is
  * refused. */
-#include "common/base/checksum.h"
 #include "common/base/memory.h"
+#include "common/files/checksum.h"
 #include "store/features/folder_sums.h"
 
 #include "tests/support/failing_calls.h"

@@ -1,5 +1,5 @@
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/features/row_order.h"
 
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 /* Tests that flipped bytes of a table are refused by name or have no effect, and that RocksDB never
  * reads bytes that would fail its assertions. */
-#include "common/base/file.h"
+#include "common/files/file.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
 

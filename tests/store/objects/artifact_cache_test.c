@@ -1,6 +1,6 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 #include "store/objects/artifact_cache.h"
 #include "store/objects/object_store.h"
 

@@ -1,10 +1,10 @@
 /* Tests shards and topologies with a store whose n-th call fails, for every n: while they are built
  * for the first time, again, and over a damaged one, and while they are opened and verified. See
  * tests/stages/fault_walk.h. */
-#include "store/backends/directory.h"
+#include "store/backends/directory/directory.h"
 #include "store/features/feature_shard.h"
 #include "store/objects/keys.h"
-#include "store/records/topology_seal.h"
+#include "store/records/partition/topology_seal.h"
 #include "store/topology/topology.h"
 
 #include "tests/stages/fault_walk.h"

@@ -5,10 +5,10 @@
 #ifndef TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
 #define TESTS_STORE_OBJECTS_CONTRACT_FIXTURE_H
 
-#include "store/backends/cluster_backend.h"
-#include "store/backends/memory_backend.h"
-#include "store/backends/s3_backend.h"
-#include "store/backends/tiered_keys.h"
+#include "store/backends/cluster/cluster_backend.h"
+#include "store/backends/memory/memory_backend.h"
+#include "store/backends/s3/s3_backend.h"
+#include "store/backends/tiered/tiered_keys.h"
 #include "store/objects/object_store.h"
 #include "store/objects/store.h"
 

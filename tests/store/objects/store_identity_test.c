@@ -1,4 +1,4 @@
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 #include "store/objects/store.h"
 
 #include "tests/support/store_faults.h"

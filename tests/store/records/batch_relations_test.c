@@ -1,6 +1,6 @@
 /* Mini-batches of several node types and relations. */
 #include "common/base/memory.h"
-#include "store/records/mini_batch.h"
+#include "store/records/batch/mini_batch.h"
 
 #include "tests/support/temp_store.h"
 #include "tests/support/test.h"

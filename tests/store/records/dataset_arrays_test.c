@@ -1,10 +1,10 @@
 /* The arrays of a dataset: edge_chunk, feature_chunk, node_labels, node_splits, node_ids. */
 #include "store/objects/keys.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/node_ids.h"
-#include "store/records/node_labels.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/dataset/node_labels.h"
+#include "store/records/dataset/node_splits.h"
 
 #include "tests/support/edge_values.h"
 #include "tests/support/temp_store.h"

@@ -1,10 +1,10 @@
 /* Seals, ids and weights beside what they are of. */
 #include "common/base/memory.h"
 #include "store/objects/keys.h"
-#include "store/records/node_ids.h"
-#include "store/records/shard_seal.h"
-#include "store/records/snapshot.h"
-#include "store/records/topology_seal.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/partition/topology_seal.h"
+#include "store/records/round/shard_seal.h"
+#include "store/records/round/snapshot.h"
 
 #include "tests/support/record_tamper.h"
 #include "tests/support/temp_store.h"

@@ -1,7 +1,7 @@
 /* Tests edge features by the positions of a mini-batch, for any form, number of parts and number of
  * threads. */
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/topology/edge_rows.h"
 
 #include "tests/support/memory_topology.h"

@@ -1,6 +1,6 @@
 /* Tests that rows joined with other edges equal those of a topology of all edges, to the byte, for
  * any number of parts, and that errors name their cause. */
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/topology/topology_join.h"
 
 #include "tests/support/memory_topology.h"

@@ -1,9 +1,9 @@
 /* Tests that the merged parts of a vertex cut equal an edge cut of the same nodes, to the byte, and
  * that errors name their cause. */
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/objects/keys.h"
-#include "store/records/topology_seal.h"
+#include "store/records/partition/topology_seal.h"
 #include "store/topology/topology.h"
 
 #include "tests/support/edge_values.h"

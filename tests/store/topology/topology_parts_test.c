@@ -1,7 +1,7 @@
 /* Tests when the parts of a topology are opened, and by which threads, in a store without paths,
  * where each part is downloaded. */
 #include "common/base/memory.h"
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 #include "store/objects/keys.h"
 #include "store/topology/topology.h"
 

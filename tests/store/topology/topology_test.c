@@ -1,7 +1,7 @@
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/objects/keys.h"
-#include "store/records/topology_seal.h"
+#include "store/records/partition/topology_seal.h"
 #include "store/topology/topology.h"
 
 #include "tests/support/edge_values.h"

@@ -1,5 +1,5 @@
 /* Tests the numbers before and after random updates against a table that is made node by node. */
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/versions/delta_numbers.h"
 
 #include "tests/support/test.h"

@@ -1,8 +1,8 @@
 /* Compares each decoder with its formula in double, and its gradients with central differences;
  * then checks the pairs of a batch. */
-#include "common/base/random.h"
 #include "common/nn/links/pair_pass.h"
 #include "common/nn/model.h"
+#include "common/numbers/random.h"
 #include "common/parallel/thread_pool.h"
 
 #include "tests/support/test.h"

@@ -1,7 +1,7 @@
 /* If positives share their negatives, products of matrices must give the results of single
  * pairs, with the same bits for any number of threads, in the memory that was counted. */
-#include "common/base/random.h"
 #include "common/nn/links/pair_pass.h"
+#include "common/numbers/random.h"
 #include "common/parallel/thread_pool.h"
 
 #include "tests/support/test.h"

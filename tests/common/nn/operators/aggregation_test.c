@@ -1,9 +1,9 @@
 /* Compares both directions of aggregation with plain loops, bit for bit, with and without the
  * processor's vector instructions. */
 #include "common/base/arena.h"
-#include "common/base/cpu_level.h"
 #include "common/base/memory.h"
 #include "common/nn/operators/aggregation.h"
+#include "common/numbers/cpu_level.h"
 
 #include "tests/support/block_fixture.h"
 #include "tests/support/test.h"

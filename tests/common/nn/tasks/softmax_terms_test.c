@@ -1,5 +1,5 @@
-#include "common/base/cpu_level.h"
 #include "common/nn/tasks/softmax_terms.h"
+#include "common/numbers/cpu_level.h"
 
 #include "tests/support/test.h"
 

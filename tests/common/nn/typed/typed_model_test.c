@@ -1,12 +1,12 @@
 /* Models over node types and relations: against the slow reference and central differences, and the same bits for any
  * threads. A new typed kind is rows of `trials`. */
-#include "common/base/cpu_level.h"
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/model.h"
 #include "common/nn/model_file.h"
 #include "common/nn/typed/relation_input.h"
 #include "common/nn/typed/typed_layer.h"
+#include "common/numbers/cpu_level.h"
 
 #include "tests/common/nn/layer_chain.h"
 #include "tests/reference/typed_reference.h"

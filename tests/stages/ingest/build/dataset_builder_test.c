@@ -1,11 +1,11 @@
 /* Tests how the builder stores nodes: types, labels, splits, ids, features; and how it refuses bad
  * ones. */
 #include "stages/ingest/build/dataset_builder.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/node_ids.h"
-#include "store/records/node_labels.h"
-#include "store/records/node_splits.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/node_ids.h"
+#include "store/records/dataset/node_labels.h"
+#include "store/records/dataset/node_splits.h"
 
 #include "tests/stages/ingest/build/builder_fixture.h"
 

@@ -1,9 +1,9 @@
 /* Compares random graphs from the builder with an obvious reference, for every policy and budget;
  * then tests bad edges. */
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "stages/ingest/build/dataset_edges.h"
 #include "store/objects/keys.h"
-#include "store/records/edge_chunk.h"
+#include "store/records/dataset/edge_chunk.h"
 
 #include "tests/stages/ingest/build/builder_fixture.h"
 

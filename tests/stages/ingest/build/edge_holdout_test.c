@@ -1,9 +1,9 @@
 /* Tests which edges are held out, for every kind of split: builds the dataset and compares the
  * records. */
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/objects/keys.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/edge_splits.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/edge_splits.h"
 
 #include "tests/stages/ingest/build/builder_fixture.h"
 

@@ -1,9 +1,9 @@
 /* Tests links between the same two nodes, both ways or at several times: which are held out
  * together, and how each is counted. */
 #include "store/objects/keys.h"
-#include "store/records/dataset_types.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/edge_splits.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/edge_splits.h"
 
 #include "tests/stages/ingest/build/builder_fixture.h"
 

@@ -1,10 +1,10 @@
 /* Tests which edges of a graph with relations are held out: the reverse of an edge goes where the
  * edge goes, and is not listed. */
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "store/objects/keys.h"
-#include "store/records/dataset_types.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/edge_splits.h"
+#include "store/records/dataset/dataset_types.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/edge_splits.h"
 
 #include "tests/stages/ingest/build/builder_fixture.h"
 

@@ -1,11 +1,11 @@
 /* Tests the promises about the generated graph by measuring the stored records. */
 #include "common/base/memory.h"
-#include "stages/ingest/formats/input_format.h"
-#include "stages/plan/dataset_format.h"
+#include "stages/ingest/formats/shared/input_format.h"
+#include "stages/plan/settings/dataset_format.h"
 #include "store/objects/keys.h"
-#include "store/records/edge_chunk.h"
-#include "store/records/feature_chunk.h"
-#include "store/records/node_labels.h"
+#include "store/records/dataset/edge_chunk.h"
+#include "store/records/dataset/feature_chunk.h"
+#include "store/records/dataset/node_labels.h"
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"

@@ -8,7 +8,7 @@
 #define TESTS_STAGES_INGEST_UPDATE_CHANGING_GRAPH_H
 
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/update/dataset_versions.h"
 

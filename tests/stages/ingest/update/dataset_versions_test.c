@@ -5,10 +5,10 @@
 #include "stages/ingest/build/dataset_builder.h"
 #include "stages/ingest/update/dataset_versions.h"
 #include "stages/ingest/update/version_chain.h"
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 #include "store/objects/store_kept.h"
-#include "store/records/dataset_delta.h"
-#include "store/records/dataset_merge.h"
+#include "store/records/dataset/dataset_delta.h"
+#include "store/records/dataset/dataset_merge.h"
 #include "store/versions/merged_records.h"
 
 #include "tests/stages/ingest/update/update_faults.h"

@@ -3,8 +3,8 @@
  * all nodes that differ from an older version. The graphs change at random, have one type or
  * relations, and are merged or whole.
  */
-#include "store/records/dataset_merge.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_merge.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/delta_numbers.h"
 #include "store/versions/listed_rows.h"
 #include "store/versions/merged_records.h"

@@ -4,7 +4,7 @@
  * must be equal to the byte, and no update may write more than it changes.
  */
 #include "stages/sampling/sampler_list.h"
-#include "store/backends/memory_backend.h"
+#include "store/backends/memory/memory_backend.h"
 
 #include "tests/stages/ingest/update/same_versions.h"
 #include "tests/stages/ingest/update/update_faults.h"

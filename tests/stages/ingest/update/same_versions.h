@@ -7,8 +7,8 @@
 #ifndef TESTS_STAGES_INGEST_UPDATE_SAME_VERSIONS_H
 #define TESTS_STAGES_INGEST_UPDATE_SAME_VERSIONS_H
 
-#include "store/records/dataset_merge.h"
-#include "store/records/dataset_types.h"
+#include "store/records/dataset/dataset_merge.h"
+#include "store/records/dataset/dataset_types.h"
 #include "store/versions/merged_records.h"
 
 #include "tests/stages/ingest/update/drawn_updates.h"

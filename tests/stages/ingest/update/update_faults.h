@@ -3,7 +3,7 @@
 #define TESTS_STAGES_INGEST_UPDATE_UPDATE_FAULTS_H
 
 #include "stages/ingest/update/dataset_versions.h"
-#include "stages/plan/identity.h"
+#include "stages/plan/model/identity.h"
 #include "store/objects/keys.h"
 
 #include "tests/stages/fault_walk.h"

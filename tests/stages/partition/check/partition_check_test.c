@@ -1,5 +1,5 @@
 #include "stages/partition/check/partition_check.h"
-#include "store/records/edge_chunk.h"
+#include "store/records/dataset/edge_chunk.h"
 
 #include "tests/stages/partition/partition_fixture.h"
 #include "tests/support/edge_values.h"

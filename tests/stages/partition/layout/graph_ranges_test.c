@@ -1,6 +1,6 @@
 /* Graphs stay whole, parts have nearly equal numbers of nodes, and the nodes of a graph become
  * consecutive. */
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "stages/partition/layout/graph_ranges.h"
 
 #include "tests/support/test.h"

@@ -1,4 +1,4 @@
-#include "common/base/random.h"
+#include "common/numbers/random.h"
 #include "stages/partition/layout/row_sorter.h"
 
 #include "tests/support/test.h"

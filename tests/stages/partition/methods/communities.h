@@ -3,9 +3,9 @@
 #ifndef TESTS_STAGES_PARTITION_METHODS_COMMUNITIES_H
 #define TESTS_STAGES_PARTITION_METHODS_COMMUNITIES_H
 
-#include "common/base/random.h"
-#include "stages/partition/methods/partitioner.h"
-#include "store/records/node_splits.h"
+#include "common/numbers/random.h"
+#include "stages/partition/rules/partitioner.h"
+#include "store/records/dataset/node_splits.h"
 
 #include "tests/support/small_dataset.h"
 #include "tests/support/temp_store.h"

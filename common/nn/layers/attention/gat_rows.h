@@ -1,0 +1,45 @@
+/*
+ * gat_rows - GAT computed on the rows that the layer reads, before their projection.
+ *
+ * Score and sum are linear in the projected rows p_j = W x_j, so both can be had from x_j. In each head:
+ *
+ *   att_src . p_j = v . x_j                   with v = W^T att_src; att_dst alike
+ *   y_i = sum over the slots k of w_k W x_j = W z_i,      z_i = sum of w_k x_j
+ *
+ * Then W is multiplied with rows of destinations alone, not of all sources: of a sampled neighbourhood, or a tile of
+ * whole ones, that is a small part of the products. What it costs is that z has a row of the input's width for each
+ * head. Backward, with u_i the gradient of y_i, attention.h's ds, and t the terms of nodes:
+ *
+ *   dW = u^T z,  dz_i = W^T u_i,  dw_k = dz_i . x_j,  dv = sum of dt_j x_j,  datt = W dv,  dW += att dv^T
+ *   dx_j = sum over the slots of j of w_k dz_i + dt_j v
+ *
+ * Backward has the partial sums of partial_sums.h, as in attention.h.
+ */
+#ifndef COMMON_NN_LAYERS_ATTENTION_GAT_ROWS_H
+#define COMMON_NN_LAYERS_ATTENTION_GAT_ROWS_H
+
+#include "common/nn/layers/attention/attention.h"
+
+#include <stdbool.h>
+
+/* Whether a layer is computed so: where z takes no more numbers than the projected rows of all sources. By the
+ * shapes of layer and block alone, so that the same batch is always computed alike; and so that it takes no more memory
+ * than the other way, which is what is counted for blocks that are not known yet. */
+bool gat_rows_pay(const struct layer_pass *pass);
+/* The same of shapes. */
+bool gat_rows_pay_for(const struct model_layer *layer, uint64_t destinations, uint64_t sources);
+
+/* gat_layer.c: alone, and in a relation with a name */
+extern const struct attention_kind gat_kind, gat_relation_kind;
+
+/* As attention_forward() and attention_backward(); not with an arena that counts. */
+MUST_CHECK enum error_code gat_rows_forward(const struct attention_kind *kind,
+                                            struct layer_pass *pass, bool keep, struct arena *arena,
+                                            struct thread_pool *pool, struct error *err);
+MUST_CHECK enum error_code gat_rows_backward(struct layer_pass *pass,
+                                             const struct layer_pass *above,
+                                             const float *logits_gradient, bool is_first,
+                                             const struct layer_gradient *out, struct arena *arena,
+                                             struct thread_pool *pool, struct error *err);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * mini_batch_sections - versions and names of sections of a mini-batch, and reading them, for the
+ * files that write and read them.
+ */
+#ifndef STORE_RECORDS_BATCH_MINI_BATCH_SECTIONS_H
+#define STORE_RECORDS_BATCH_MINI_BATCH_SECTIONS_H
+
+#include "store/records/batch/mini_batch.h"
+
+enum {
+    MINI_BATCH_WITHOUT_FORM = 3,
+    MINI_BATCH_WITHOUT_POSITIONS = 4,
+    MINI_BATCH_WITHOUT_SHAPE = 5,
+    MINI_BATCH_WITHOUT_ENDS = 6,
+    MINI_BATCH_VERSION = 7,
+    MINI_BATCH_OF_RELATIONS = 32, /* is read, and not written any more */
+};
+
+/* The packed arrays, and so the elements of "width". PACKED_ROW is there with "shape" alone. */
+enum { PACKED_NODE, PACKED_ROW_LENGTH, PACKED_NEIGHBOR, PACKED_DEGREE, PACKED_ROW, PACKED_COUNT };
+
+static const char *const packed_name[PACKED_COUNT] = {"node", "row_length", "neighbor", "degree",
+                                                      "row"};
+
+#define SECTION_SHAPE          "shape"
+#define SECTION_ENDS           "ends"
+#define SECTION_HOP_END        "hop_end"
+#define SECTION_ROW_COUNT      "row_count"
+#define SECTION_IS_NEW         "is_new"
+#define SECTION_WEIGHT_SUM     "weight_sum"
+#define SECTION_BACK           "back"
+#define SECTION_END_WIDTH      "end_width"
+#define SECTION_END_DEGREE     "end_degree"
+#define SECTION_FORM           "form"
+#define SECTION_EDGE_FACTOR    "edge_factor"
+#define SECTION_SEED_WEIGHT    "seed_weight"
+#define SECTION_SEED_OF        "seed_of"
+#define SECTION_SEED_TIME      "seed_time"
+#define SECTION_POSITION_WIDTH "position_width"
+#define SECTION_EDGE_POSITION  "edge_position"
+
+/* A record that is being read. */
+struct batch_reading {
+    const struct record_view *view;
+    struct mini_batch *out;
+    bool lists_rows;
+    uint32_t width[PACKED_COUNT];
+};
+
+/* An array of a record: `count` values of `width` bits, with room for more elements before and
+ * after. */
+struct packed_array {
+    const char *name;
+    uint32_t width;
+    uint64_t count, before, after;
+};
+
+/* The words of a packed section, borrowed. Fails: ERROR_CORRUPT for another length, and for bits
+ * behind the values. */
+MUST_CHECK enum error_code batch_reading_find(const struct batch_reading *reading, const char *name,
+                                              uint64_t count, unsigned width, const uint64_t **out,
+                                              struct error *err);
+/* The values of one, in the batch's memory: only what the section has the bits for is asked of
+ * memory. */
+MUST_CHECK enum error_code batch_reading_unpack(const struct batch_reading *reading,
+                                                const struct packed_array *array, uint32_t **out,
+                                                struct error *err);
+/* A copy of an unpacked section of `count` elements in the batch's memory; of any number for NULL,
+ * and then *found. */
+MUST_CHECK enum error_code batch_reading_keep(const struct batch_reading *reading, const char *name,
+                                              enum element_type type, uint64_t count,
+                                              const void **out, struct error *err);
+
+/* Types, relations, form and hops: all counts but those of rows and edges. Fails as
+ * mini_batch_decode(), as do the next two. */
+MUST_CHECK enum error_code batch_reading_shape(struct batch_reading *reading, struct error *err);
+/* Rows, with the widths read. */
+MUST_CHECK enum error_code batch_reading_rows(struct batch_reading *reading, struct error *err);
+/* Neighbours, with the rows read. */
+MUST_CHECK enum error_code batch_reading_edges(struct batch_reading *reading, struct error *err);
+
+#endif
