@@ -89,7 +89,7 @@ grep -q '"method":"placed"' <("$bin/graphmill" export "$work/again" --what repor
 
 # Errors are reported.
 partition() { "$bin/graphmill" partition "$work/g.yaml" --directory "$work/bad" --quiet "$@"; }
-expect 78 'partition.loads is given, but partition.method is hash, which cannot go by them' \
+expect 78 'partition.loads is given, but partition.method is hash, which cannot use loads' \
     partition --set "partition.loads=$work/$name.csv" --set partition.method=hash
 [ ! -e "$work/bad" ] || fail "the method was refused after work"
 expect 65 "partition.loads: $work/none.csv" partition --set "partition.loads=$work/none.csv"
