@@ -51,8 +51,8 @@ struct prepared_batch { /* {0} holds nothing; prepared_batch_release() */
     /* [nodes of the type]: the number of each node among all nodes of the type */
     const uint32_t *number[RELATION_TYPE_COUNT_MAX];
     struct batch_area area;
-    struct input_rows
-        rows[RELATION_TYPE_COUNT_MAX]; /* of each type; otherwise `aggregated` is set */
+    /* of each type; otherwise `aggregated` is set */
+    struct input_rows rows[RELATION_TYPE_COUNT_MAX];
     void *aggregated; /* the aggregated rows, as in struct model_input; in the area */
 };
 

@@ -26,8 +26,8 @@ struct step_batch { /* arrays are indexed by node type */
     struct seed_pairs pairs;  /* in a task of pairs */
     uint32_t count[RELATION_TYPE_COUNT_MAX];       /* nodes */
     const uint32_t *node[RELATION_TYPE_COUNT_MAX]; /* [count] partition ids */
-    const uint32_t
-        *number[RELATION_TYPE_COUNT_MAX]; /* [count] numbers among all nodes of the type */
+    /* [count] numbers among all nodes of the type */
+    const uint32_t *number[RELATION_TYPE_COUNT_MAX];
     struct input_rows rows[RELATION_TYPE_COUNT_MAX]; /* [count]; base is NULL if there are none */
     bool wants_gradient
         [RELATION_TYPE_COUNT_MAX];      /* whether the step needs the gradient of the rows */

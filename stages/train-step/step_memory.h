@@ -34,8 +34,8 @@ struct step_memory {
 struct step_needs {
     double rows;            /* all feature rows */
     double labels, records; /* each gets at most an eighth of the budget */
-    double step,
-        step_given; /* upper bounds for one unit; step_given applies if not all features fit */
+    /* upper bounds for one unit; step_given applies if not all features fit */
+    double step, step_given;
 };
 
 /* Divides a budget from which `embedding_bytes` are already taken. */

@@ -42,8 +42,8 @@ struct train_step {
     /* the gradient; it is stored while the next batch is prepared in `arena` */
     struct arena gradient_arena;
     size_t limit; /* of both arenas together */
-    struct arena
-        row_arena; /* for the update of learnable rows, which runs while the gradient is stored */
+    /* for the update of learnable rows, which runs while the gradient is stored */
+    struct arena row_arena;
     struct run_loss loss;
     struct graph_targets targets; /* in a task of graphs */
     struct tally tally;           /* of the current validation batch */

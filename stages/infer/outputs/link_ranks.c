@@ -19,8 +19,8 @@ struct ranking {
     float *room;  /* [threads, tile and scratch] */
     size_t room_floats;
     const float *row; /* [row_count, dim] of candidates */
-    const uint32_t
-        *node; /* [row_count] which they are; NULL: by number in the type, from `first` on */
+    /* [row_count] which they are; NULL: by number in the type, from `first` on */
+    const uint32_t *node;
     uint32_t type, first, row_count;
 };
 

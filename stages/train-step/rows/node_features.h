@@ -24,8 +24,8 @@ struct node_features { /* {0} is closed */
     enum precision precision;                /* of all rows */
     struct type_ranges ranges;               /* borrowed from the partition book */
     uint32_t *book[RELATION_TYPE_COUNT_MAX]; /* [parts + 1]: type_ranges_book() */
-    struct feature_source
-        *source[RELATION_TYPE_COUNT_MAX]; /* NULL if the type's features are not read */
+    /* NULL if the type's features are not read */
+    struct feature_source *source[RELATION_TYPE_COUNT_MAX];
     /* whether most numbers of the rows are zero (sparse_features.h) */
     bool mostly_zero[RELATION_TYPE_COUNT_MAX];
     /* all rows of the type; without rows if they are not compressed */

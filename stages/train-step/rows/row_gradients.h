@@ -24,8 +24,8 @@ struct row_gradients {    /* in an arena, except what it borrows */
     const uint32_t *node; /* [count], ascending: numbers among the nodes of the type */
     /* The following fields are inputs of row_gradients_mean(). */
     const struct gradient *slot; /* [slot_count]; borrowed */
-    const struct gradient_rows
-        *rows; /* [slot_count]: the rows of the type; count 0 if there are none */
+    /* [slot_count]: the rows of the type; count 0 if there are none */
+    const struct gradient_rows *rows;
     uint32_t width;
     double seed_count; /* labelled seeds of the round */
     /* The entries of row i are entry[start[i]] .. entry[start[i + 1] - 1], in the order of
