@@ -70,8 +70,8 @@ static size_t count_read(const struct used_block *block, size_t block_count, dou
     return count;
 }
 
-/* Returns the least probability of being read among the `wanted` most read blocks. It is one of
- * a few fixed values, so *count, the number of blocks that reach it, may exceed `wanted`. */
+/* Returns the highest of a few fixed probabilities of being read that at least `wanted` blocks
+ * reach, and the number of these blocks in *count, which may exceed `wanted`. */
 static double read_most(const struct used_block *block, size_t block_count, size_t wanted,
                         size_t *count)
 {

@@ -267,8 +267,8 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
                                uint64_t area_bytes, uint64_t scratch_bytes, struct error *err)
 {
     struct batch_area *area = &prepared->area;
-    if (scratch_bytes >
-        preparer->scratch_bytes) { /* with slack, as the next batch may be a little larger */
+    /* Reserves some slack, because the next batch may be a little larger. */
+    if (scratch_bytes > preparer->scratch_bytes) {
         batch_preparer_release(preparer);
         scratch_bytes += scratch_bytes / SLACK_SHARE;
     } else {

@@ -29,8 +29,8 @@ struct step_batch { /* arrays are indexed by node type */
     /* [count] numbers among all nodes of the type */
     const uint32_t *number[RELATION_TYPE_COUNT_MAX];
     struct input_rows rows[RELATION_TYPE_COUNT_MAX]; /* [count]; base is NULL if there are none */
-    bool wants_gradient
-        [RELATION_TYPE_COUNT_MAX];      /* whether the step needs the gradient of the rows */
+    /* whether the step needs the gradient of the rows */
+    bool wants_gradient[RELATION_TYPE_COUNT_MAX];
     const struct relation_block *block; /* [hops], from the input side */
     void *aggregated;                   /* as in struct model_input, like aggregated_count */
     uint32_t aggregated_count;

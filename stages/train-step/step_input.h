@@ -43,8 +43,8 @@ struct step_input { /* {0} is closed */
     struct embedding_input embedding;
     struct topology topology; /* {0} unless the model reads edge features */
     struct batch_preparer preparer;
-    struct prepared_batch
-        batch[BATCH_USE_COUNT];  /* if features exceed the budget, only one of them has rows */
+    /* if features exceed the budget, only one of them has rows */
+    struct prepared_batch batch[BATCH_USE_COUNT];
     struct batch_reader *reader; /* NULL in a replay and in a pipeline of layers, as is `idle` */
     struct idle_aggregation *idle;
     int64_t ahead_round; /* round of the batch that is read ahead */

@@ -26,8 +26,8 @@ struct publication { /* valid from begin to end; borrows the arguments of begin 
     const struct gradient *gradient;
     uint64_t trained_count;
     struct embedding_state *state;
-    struct encoding_work
-        work;       /* counted by the thread that encodes; the unit's own thread reports it */
+    /* counted by the thread that encodes; the unit's own thread reports it */
+    struct encoding_work work;
     bool is_beside; /* whether `thread` stores the record */
     pthread_t thread;
     enum error_code rc;

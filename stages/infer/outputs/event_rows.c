@@ -16,8 +16,8 @@
 
 enum {
     TILE_EDGES = 1 << 18,
-    TILE_NODES =
-        64, /* always exactly, so that no bit of a row depends on the other rows of the tile */
+    /* always exactly, so that no bit of a row depends on the other rows of the tile */
+    TILE_NODES = 64,
     /* Rows, inputs and a tile get these shares of the budget; the neighbours of a tile get the
      * rest. */
     ROWS_SHARE = 2,

@@ -7,10 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    TILE_GRAPHS = 64,
-    PIECE_NODES = 1024
-}; /* graphs that a thread takes at a time; rows that it reads at a time */
+/* Graphs that a thread takes at a time, and rows that it reads at a time. */
+enum { TILE_GRAPHS = 64, PIECE_NODES = 1024 };
 
 static void describe_rows(const struct graph_outputs *graphs, const struct stage_context *context,
                           struct output_rows *rows)

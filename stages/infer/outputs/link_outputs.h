@@ -30,8 +30,8 @@
 struct link_outputs_config {
     const struct output_request *request;
     const struct node_ids *ids;
-    const struct node_permutation
-        *permutation;    /* of all nodes; NULL: link_outputs_run() reads it */
+    /* of all nodes; NULL: link_outputs_run() reads it */
+    const struct node_permutation *permutation;
     struct tally *tally; /* [SPLIT_COUNT], initialised; results are added for validation and test */
     const char *path;    /* path of predictions.csv, which is created; NULL: not wanted */
     struct edge_bank *edge_bank; /* receives the baseline if links are split by time */

@@ -239,9 +239,8 @@ static enum error_code find_wanted(struct outputs *o, uint32_t *out, struct erro
     const enum error_code rc =
         memory_new(&o->wanted_row, wanted->count, "the rows of the wanted nodes", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < wanted->count; i++) {
-        const uint32_t row =
-            wanted->node[i] -
-            o->nodes.first_node; /* a node before first_node wraps around and is refused too */
+        /* A node before first_node wraps around and is refused too. */
+        const uint32_t row = wanted->node[i] - o->nodes.first_node;
         if (row >= o->nodes.count)
             return error_set(err, ERROR_CORRUPT,
                              "wanted node %" PRIu32 " is none of the %" PRIu32

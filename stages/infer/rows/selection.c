@@ -78,8 +78,8 @@ static void end_layer(struct selection *s, int layer)
 static enum error_code find_nodes(struct selection *s, struct error *err)
 {
     const struct model *model = s->of->model;
-    uint32_t expanded[RELATION_TYPE_COUNT_MAX] = {
-        0}; /* for each type, nodes whose neighbours were added */
+    /* for each type, nodes whose neighbours were added */
+    uint32_t expanded[RELATION_TYPE_COUNT_MAX] = {0};
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < s->config.count; i++)
         rc = enter(s, s->config.node[i], err);

@@ -139,8 +139,8 @@ static uint32_t add_piece(struct source_windows *w, int thread, uint32_t first, 
                                         .row_start = piece->row_start,
                                         .neighbor = piece->neighbor};
     struct aggregation aggregation = w->aggregation;
-    aggregation.edge_value =
-        w->aggregation.edge_value ? value : NULL; /* only if the layer uses edge weights */
+    /* only if the layer uses edge weights */
+    aggregation.edge_value = w->aggregation.edge_value ? value : NULL;
     aggregation_add(&aggregation, &block, &w->rows, own->columns, 0, i - first,
                     relation_window_sum(own, first));
     return count < PIECE_EDGES ? i : i - 1;

@@ -101,9 +101,8 @@ static enum error_code clear(struct embedding_state *state, struct error *err)
     enum error_code rc = ERROR_NONE;
     for (int i = 0; i < state->config.schedule->embeddings.count && rc == ERROR_NONE; i++)
         rc = embedding_table_clear(state->table[i], err);
-    state->version = rc == ERROR_NONE
-                         ? 0
-                         : INT64_MAX; /* newer than any version, so the next call clears again */
+    /* INT64_MAX is newer than any version, so the next call clears again. */
+    state->version = rc == ERROR_NONE ? 0 : INT64_MAX;
     return rc;
 }
 

@@ -182,8 +182,8 @@ enum error_code row_update_advance(const struct stage_context *context,
                                    struct arena *arena, struct error *err)
 {
     enum error_code rc = ERROR_NOT_FOUND;
-    if (version - state->version ==
-        1) { /* a missing gradient may be pruned; then newer seals exist */
+    /* The gradients of the round may have been pruned; then seals of newer versions exist. */
+    if (version - state->version == 1) {
         struct error cause = {0};
         rc = step_round(context, state, arena, &cause);
         if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND && err)

@@ -343,8 +343,8 @@ static void a_worker_prefers_the_parts_that_it_holds(void **state)
         unit_name(&unit, name);
         assert_string_equal(wanted[i], name);
     }
-    assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted),
-                     0); /* the part is open */
+    /* the part is open */
+    assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted), 0);
     assert_ok(infer_run_work(run, UNIT_INFER, 1, 0), &run->err);
     unit.slot = 0;
     assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted), 0);

@@ -9,7 +9,7 @@
  *
  * Numbers of nodes in their type differ from those of the dataset, so a test notices if the two
  * are mixed up. Expected values come from the model over the whole graph at once, which
- * typed_model_test compares with the papers.
+ * typed_model_test checks against the published definitions.
  */
 #ifndef TESTS_STAGES_INFER_TYPED_RUN_H
 #define TESTS_STAGES_INFER_TYPED_RUN_H

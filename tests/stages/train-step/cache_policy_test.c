@@ -29,8 +29,8 @@ static void where_few_rows_are_wanted_those_used_most_are_kept(void **state)
     static uint8_t count[NODES];
     static uint32_t node[NODES];
     (void)state;
-    for (uint32_t v = 0; v < NODES;
-         v++) /* 2 or 3 rows of a block are used, some of them by all batches */
+    /* 2 or 3 rows of a block are used, some of them by all batches */
+    for (uint32_t v = 0; v < NODES; v++)
         count[v] = v % 100 == 7 ? (uint8_t)(v % 300 == 7 ? BATCHES : 1) : 0;
     const size_t chosen = choose(count, 80, node);
     assert_int_equal(chosen, 80);

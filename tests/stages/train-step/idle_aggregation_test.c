@@ -92,8 +92,8 @@ static void what_is_aggregated_in_between_is_what_is_gathered(void **state)
             assert_true(span.ended >= span.began && span.began > 0);
         }
         finished += aggregated.aggregated_count > 0;
-        assert_false(idle_aggregation_end(i.idle, &key, 0, &aggregated,
-                                          &span)); /* the result is given once */
+        /* the result is given once */
+        assert_false(idle_aggregation_end(i.idle, &key, 0, &aggregated, &span));
     }
     assert_true(finished > 0);
     read_ahead(&i, 0);

@@ -91,8 +91,8 @@ static void a_step_over_the_whole_graph_stays_under_the_bound(void **state)
             const struct step_memory plan = plan_of(&c, 1);
             const size_t used = used_by_step(&c, nodes, false);
             assert_int_equal(used_by_step(&c, nodes, true), used);
-            if (used > plan.step_bytes ||
-                plan.step_bytes > 2 * used) /* the bound holds, and is not useless */
+            /* the bound holds, and is not useless */
+            if (used > plan.step_bytes || plan.step_bytes > 2 * used)
                 fail_msg("%s %s: used %zu, bound %zu", models[m], widths[w], used,
                          (size_t)plan.step_bytes);
         }

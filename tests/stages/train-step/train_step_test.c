@@ -270,8 +270,8 @@ static void check_gradient(struct small_run *run, int64_t round, int32_t slot)
     assert_int_equal(gradient.seed_count, answer.loss.label_count);
     assert_int_equal(gradient.correct_count, answer.loss.correct_count);
     assert_true(gradient.loss_sum == answer.loss.sum);
-    assert_true(gradient.seed_count > 0 &&
-                gradient.seed_count < SEEDS); /* some seeds have no label */
+    /* some seeds have no label */
+    assert_true(gradient.seed_count > 0 && gradient.seed_count < SEEDS);
     forget(&answer);
     gradient_release(&gradient);
 }
@@ -379,8 +379,8 @@ static void three_classes_have_no_scores(void **state)
     assert_ok(work(&run, UNIT_EVALUATE, 0, 0, &err), &err);
     assert_ok(evaluation_get(run.temp->store, run_id, 0, 0, &found, &err), &err);
     assert_int_equal(found.score_count, 0);
-    assert_int_equal(found.tally_size,
-                     10); /* a confusion matrix, and the number of rows that are all right */
+    /* a confusion matrix, and the number of rows that are all right */
+    assert_int_equal(found.tally_size, 10);
     store_release_record(&found.view);
     end(&run);
 }

@@ -328,8 +328,8 @@ static void check_gradient(struct typed_run *run, int32_t slot)
     assert_int_equal(gradient.seed_count, answer.loss.label_count);
     assert_int_equal(gradient.correct_count, answer.loss.correct_count);
     assert_true(gradient.loss_sum == answer.loss.sum);
-    assert_true(gradient.seed_count > 0 &&
-                gradient.seed_count < SEEDS); /* some seeds have no label */
+    /* some seeds have no label */
+    assert_true(gradient.seed_count > 0 && gradient.seed_count < SEEDS);
     memory_free(answer.gradient);
     gradient_release(&gradient);
 }
