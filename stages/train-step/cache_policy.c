@@ -422,8 +422,8 @@ static uint64_t room_to_keep(const struct batch_preparer *preparer, uint64_t are
     return preparer->budget_bytes > beside ? preparer->budget_bytes - beside : 0;
 }
 
-/* Returns whether it is time to choose. Choosing again reads all cached rows again, so there
- * must be many more batches or much more room than at the last choice. */
+/* Returns whether it is time to choose. Choosing again reads all cached rows again, so it is
+ * only done if the last choice has seen few batches, or if there is much more room now. */
 static bool is_time(struct cache_policy *policy, uint64_t bytes)
 {
     const bool first = policy->units++ == 0;

@@ -20,8 +20,8 @@ struct timed_node {
 };
 
 struct event_changes { /* {0} is empty */
-    /* [node_count + 1]: the edges from each node are heard[start[node]] .. heard[start[node + 1]
-     * - 1] */
+    /* [node_count + 1]: the edges from node v begin at heard[start[v]] and end before
+     * heard[start[v + 1]] */
     uint64_t *start;
     struct timed_node *heard;   /* [edges]: targets and times, by source */
     struct timed_node *arrival; /* [edges]: targets, by time */

@@ -182,7 +182,7 @@ enum error_code row_update_advance(const struct stage_context *context,
                                    struct arena *arena, struct error *err)
 {
     enum error_code rc = ERROR_NOT_FOUND;
-    /* The gradients of the round may have been pruned; then seals of newer versions exist. */
+    /* The gradients of the round may have been pruned. The rows are then read from seals. */
     if (version - state->version == 1) {
         struct error cause = {0};
         rc = step_round(context, state, arena, &cause);

@@ -382,7 +382,7 @@ static void rows_on_disk_and_workers_that_come_and_go_give_the_same_records(void
     for (int64_t round = 0; round < ROUNDS; round++) {
         put_gradients(&other, round);
         for (int part = 0; schedule_has_snapshot(&other.schedule, round + 1) && part < PARTS;
-             part++) { /* a new worker for each shard */
+             part++) { /* a new worker each time */
             struct embedding_state rows = open_rows(&other, part ? ON_DISK : IN_MEMORY);
             assert_int_equal(embedding_state_is_resident(&rows), part == 0);
             assert_ok(seal(&other, &rows, round + 1, part), &other.err);
