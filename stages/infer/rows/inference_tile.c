@@ -201,7 +201,7 @@ struct gathered_rows {
     const struct topology_part *part;
     uint32_t first, count;
     uint64_t edge, edge_count; /* `edge`: the first edge, in the part */
-    /* row NULL: all rows have edges; degree NULL: not needed */
+    /* row NULL: there is a row for every destination; degree NULL: not needed */
     uint32_t *row, *start, *neighbor, *degree;
     float *value, *value_sum; /* NULL: not needed */
 };

@@ -25,7 +25,7 @@ static int hops_below(const struct model *model, int layer)
 }
 
 /* Writes the fan-outs of `hops` hops, the same for each relation, to out [relations, hops]. They
- * are the fan-outs of validation at the innermost hops. */
+ * are the last fan-outs of validation, because the first ones belong to the layers above. */
 static void find_fanouts(const struct temporal_draw *draw, int hops, int64_t *out)
 {
     const struct int_list *fanouts = &draw->context->settings->sample.evaluation_fanouts;
