@@ -1,30 +1,33 @@
 /*
- * infer - embeddings and predictions of every node, layer by layer, all neighbours, no sampling.
+ * infer - computes embeddings and predictions of every node, layer by layer, with all neighbours
+ * and without sampling.
  *
- *   weights w, out of the snapshot that ends the run ─┐
- *   topology, features ───────────────────────────────┴─> [ infer/w/1/p ] ─> layer 1 of part p ─┐ (all parts)
- *   (with a learnable embedding [ infer/w/0/p ] before it: features and rows of part p side by side)
- *                                                         [ infer/w/2/p ] <─────────────────────┘
- *                                                              ...
- *   the last layers of all parts ─────────────────────────> [ outputs/w ] ─> model, embeddings, predictions,
- *                                                                            metrics
+ *   weights w, from the snapshot that ends the run ─┐
+ *   topology, features ─────────────────────────────┴─> [ infer/w/1/p ] ─> layer 1 of part p ─┐
+ *   (a learnable embedding has [ infer/w/0/p ] first:                               all parts │
+ *    features and learnable rows of part p joined)      [ infer/w/2/p ] <─────────────────────┘
+ *                                                            ...
+ *   the last layers of all parts ─────────────────────> [ outputs/w ] ─> model, embeddings,
+ *                                                                        predictions, metrics
  *
- * w is named by the unit, and no other weights are taken for it: not those of a snapshot in the midst of
- * training, nor those that an earlier unit left in memory. Every seal says which weights were used, and a
- * layer above reads no layer of other ones.
+ * The unit names w, and no other weights are used for it: neither those of a snapshot during
+ * training, nor those that an earlier unit left in memory. Every seal says which weights were
+ * used, and a layer reads no layer that was computed with others.
  *
- * --memory is shared out among what is held at one time, and that is a layer or the outputs: what layers were
- * computed with is given back before the outputs are written.
+ * --memory is divided among what is held at one time: a layer, or the outputs. The memory of the
+ * layers is freed before the outputs are written.
  *
- *   a layer   1/2 rows of the layer below, 1/4 neighbours of a tile, 1/4 values of a tile; where those rows do not fit
- *             and are summed in windows (source_windows.h), what neighbours of a tile do not take is for them too
+ *   a layer   1/2 rows of the layer below, 1/4 neighbours of a tile, 1/4 values of a tile; if those
+ *             rows do not fit and are summed in windows (source_windows.h), the windows also get
+ *             what the neighbours of a tile do not use
  *   outputs   5/8 rows in the order of the input (output_writer.c); the rest for lines and ids
  *
- * Of a run that wants some nodes alone there is one unit, outputs/w: selection.h.
- * Of a run that samples by times each node is computed at its own (temporal_inference.h), in the same units, from the features on.
+ * A run that wants only some nodes has one unit, outputs/w: selection.h. A run that samples by
+ * times computes each node at its own time (temporal_inference.h), in the same units, from the
+ * features.
  *
- * A layer at a time costs each edge once a layer, where sampling all neighbours of a batch would compute
- * the same node again for every batch it is near to.
+ * Computing a layer at a time uses each edge once per layer. Sampling all neighbours of a batch
+ * would compute the same node again for every batch that it is near to.
  */
 #include "common/base/memory.h"
 #include "common/nn/model.h"
@@ -47,15 +50,15 @@ struct infer_state {
     struct model model;
     struct edge_use edge_use;
     struct topology topology;
-    int64_t *node_time;               /* of its nodes; NULL: they are always there */
-    struct inference_tiles *tiles;    /* NULL until the first unit, as is the next */
-    struct part_inference *inference; /* over these */
-    int last_part;                    /* of the last layer that was computed */
+    int64_t *node_time;               /* of the graph's nodes; NULL: they are always visible */
+    struct inference_tiles *tiles;    /* NULL until the first unit */
+    struct part_inference *inference; /* uses `tiles`; NULL until the first unit */
+    int last_part;                    /* part of the last layer that was computed */
     float *weights;                   /* [model.value_count]; NULL until the first unit */
     struct weights_identity identity;
 };
 
-/* Gives back all that layers are computed with, but for the weights. */
+/* Frees everything that layers are computed with, except the weights. */
 static void close_layers(struct infer_state *state)
 {
     part_inference_free(state->inference);
@@ -108,8 +111,8 @@ static enum error_code new_tiles(const struct stage_context *context, struct inf
     return rc == ERROR_NONE ? part_inference_new(&parts, &state->inference, err) : rc;
 }
 
-/* Topology and tiles are opened when the first unit comes: until the end of training there is none. Its parts are
- * opened by the units that read them. */
+/* Opens topology and tiles for the first unit. No unit comes before the end of training, so they
+ * are not opened earlier. The units that read parts open them. */
 static enum error_code open_topology(const struct stage_context *context, struct infer_state *state,
                                      struct error *err)
 {
@@ -134,7 +137,7 @@ static enum error_code open_parts(const struct stage_context *context,
                : topology_open_part(&state->topology, part, err);
 }
 
-/* Keeps the weights that inference takes of this snapshot. */
+/* Keeps the weights of this snapshot that inference uses. */
 static enum error_code keep_weights(const struct stage_context *context, struct infer_state *state,
                                     const struct snapshot *snapshot, struct error *err)
 {
@@ -153,7 +156,8 @@ static enum error_code keep_weights(const struct stage_context *context, struct 
     return ERROR_NONE;
 }
 
-/* Brings weights `version` into memory. The snapshot that ends the run says whether inference takes them. */
+/* Reads weights `version`. The snapshot that ends the run decides whether inference uses that
+ * version. */
 static enum error_code read_weights(const struct stage_context *context, struct infer_state *state,
                                     int64_t version, struct error *err)
 {
@@ -196,7 +200,7 @@ static enum error_code write_outputs(const struct stage_context *context, struct
     return output_writer_run(&request, err);
 }
 
-/* The wanted nodes as the partition calls them. */
+/* Finds the partition ids of the wanted nodes. */
 static enum error_code find_wanted(const struct stage_context *context,
                                    const struct wanted_nodes *wanted, uint32_t **node,
                                    struct error *err)
@@ -213,7 +217,7 @@ static enum error_code find_wanted(const struct stage_context *context,
     return rc;
 }
 
-/* The outputs of some nodes, with all that they are computed from. */
+/* Computes and writes the outputs of some nodes. */
 static enum error_code infer_some(const struct stage_context *context, struct infer_state *state,
                                   struct error *err)
 {
@@ -268,8 +272,9 @@ static enum error_code infer_work(const struct stage_context *context, void *opa
     return rc;
 }
 
-/* The layer of parts whose topology is here rather than one of a part that has to be fetched and hashed first; those behind the
- * part of the last unit come first, for a layer is done in that order. */
+/* Prefers parts whose topology is already open, because another part would have to be fetched
+ * and hashed first. Parts after the last one come first, since the queue hands a layer out in
+ * that order. */
 static int infer_prefers(const struct stage_context *context, const void *opaque,
                          const struct unit *unit, char wanted[STAGE_PREFERS_MAX][UNIT_NAME_SIZE])
 {

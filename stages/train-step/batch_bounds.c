@@ -13,7 +13,7 @@ enum error_code batch_bounds_edges(const struct stage_context *context, uint64_t
     struct topology topology;
     const uint32_t relations = partition_book_relations(context->book);
     *out = context->book->edge_count;
-    if (relations == 1) /* which has all of them */
+    if (relations == 1) /* it has all edges */
         return ERROR_NONE;
     const enum error_code rc = topology_open(context->store, context->book, &topology, err);
     if (rc != ERROR_NONE)
@@ -27,14 +27,14 @@ enum error_code batch_bounds_edges(const struct stage_context *context, uint64_t
     return ERROR_NONE;
 }
 
-/* These numbers bound a batch. */
+/* The limits that bound a batch. */
 struct limits {
     const struct stage_context *context;
-    const uint64_t *edges;                 /* [relations] of the whole graph */
+    const uint64_t *edges;                 /* [relations]: edges in the whole graph */
     const int64_t *fanout;                 /* [relations, hops] */
-    double nodes[RELATION_TYPE_COUNT_MAX]; /* [types] of the whole graph */
+    double nodes[RELATION_TYPE_COUNT_MAX]; /* [types]: nodes in the whole graph */
     enum batch_form form;
-    double graphs; /* of a task of graphs: whole graphs in a batch */
+    double graphs; /* whole graphs in a batch, in a task of graphs; otherwise 0 */
 };
 
 static const struct relation *relation_of(const struct limits *limits, uint32_t relation)
@@ -59,13 +59,13 @@ static void copy_types(const double *from, uint32_t type_count, double *to)
         to[t] = from[t];
 }
 
-/* Bounds one neighbourhood of out->seeds seeds, as the sampler goes: each node is expanded once, at
- * the hop behind the one that found it, in all relations that end in its type. */
+/* Bounds one neighbourhood of out->seeds seeds. Like the sampler, it expands each node once, at
+ * the hop after the one that found it, in all relations that end in its type. */
 static void bound_neighborhood(const struct limits *limits, struct batch_bounds *out)
 {
     const struct partition_book *book = limits->context->book;
     double added[RELATION_TYPE_COUNT_MAX] = {0};
-    double most = 0; /* of all types that may be seeds: of pairs any */
+    double most = 0; /* nodes of all types that may be seeds; any type in a task of pairs */
     for (uint32_t t = 0; t < out->type_count; t++)
         if (task_has(book->task, TASK_SEEDS_ALL_TYPES) || t == book->target_type) {
             out->node[0][t] = added[t] = fmin(out->seeds, limits->nodes[t]);
@@ -89,8 +89,8 @@ static void bound_neighborhood(const struct limits *limits, struct batch_bounds 
     }
 }
 
-/* Bounds whole graphs, whose nodes are all seeds: hops find no others, and the first expands all.
- */
+/* Bounds whole graphs. All their nodes are seeds, so the hops find no other nodes, and the first
+ * hop expands all. */
 static void bound_graphs(const struct limits *limits, struct batch_bounds *out)
 {
     const double most = limits->graphs * (double)limits->context->book->graph_edges_most;
@@ -113,7 +113,7 @@ static double largest_part(const struct partition_book *book)
     return largest;
 }
 
-/* Returns how many nodes a subgraph has at most; in a disjoint batch, that of one seed. */
+/* Returns the most nodes that a subgraph has; in a disjoint batch, the subgraph of one seed. */
 static double subgraph_nodes(const struct stage_context *context)
 {
     const struct subgraph_limits limits = {.options = &context->settings->sample.option,
@@ -125,7 +125,7 @@ static double subgraph_nodes(const struct stage_context *context)
     return pipeline_sampler(context->settings)->most_nodes(&limits);
 }
 
-/* Bounds one subgraph: the same nodes and edges for all layers. */
+/* Bounds one subgraph, which has the same nodes and edges in all layers. */
 static void bound_subgraph(const struct limits *limits, struct batch_bounds *out)
 {
     const double nodes = subgraph_nodes(limits->context);
@@ -139,7 +139,7 @@ static void bound_subgraph(const struct limits *limits, struct batch_bounds *out
     }
 }
 
-/* Bounds layers that draw for all nodes so far. An edge may be in each of them. */
+/* Bounds layers that draw nodes for all nodes found so far. Each layer may contain any edge. */
 static void bound_layers(const struct limits *limits, struct batch_bounds *out)
 {
     const uint32_t target = limits->context->book->target_type;
@@ -158,8 +158,8 @@ static void bound_layers(const struct limits *limits, struct batch_bounds *out)
     }
 }
 
-/* Sums up what is in the record: the rows and edges of each layer of a LAYERED batch, else those of
- * the largest one. */
+/* Adds up the contents of the record: the rows and edges of every layer of a LAYERED batch,
+ * otherwise those of the largest layer. */
 static void add_up(const struct limits *limits, struct batch_bounds *out)
 {
     const int hops = out->hop_count;
@@ -175,7 +175,7 @@ static void add_up(const struct limits *limits, struct batch_bounds *out)
         out->node_count += out->node[hops][t];
 }
 
-/* Bounds a batch: one of all seeds, or one for each of them where they are disjoint. */
+/* Bounds a batch: one neighbourhood of all seeds, or one per seed if they are disjoint. */
 static void bound(const struct limits *limits, struct batch_bounds *out)
 {
     const double apart = out->is_disjoint ? out->seeds : 1;
@@ -198,7 +198,7 @@ static void bound(const struct limits *limits, struct batch_bounds *out)
     add_up(limits, out);
 }
 
-/* Returns how many seeds a batch has at most. Those of a subgraph are its training nodes. */
+/* Returns the most seeds that a batch has. The seeds of a subgraph are its training nodes. */
 static int64_t seeds_of(const struct stage_context *context, const struct sampler *sampler,
                         bool trains)
 {

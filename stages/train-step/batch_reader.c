@@ -9,17 +9,19 @@ struct batch_reader {
     struct batch_preparer *preparer;
     pthread_t thread;
     bool started;
-    pthread_mutex_t mutex; /* over what follows; `ahead` is the thread's while it is busy */
+    /* protects the fields below; while `busy`, `ahead` belongs to the thread */
+    pthread_mutex_t mutex;
     pthread_cond_t wake, rest;
     bool stopping, busy, with_rows;
-    struct key key; /* of `ahead`, wanted or there */
+    struct key key; /* the batch that `ahead` has or will have */
     struct prepared_batch ahead;
     atomic_bool give_up;
 };
 
 static void prepare(struct batch_reader *reader, const struct key *key, bool with_rows)
 {
-    /* Whoever needs the batch meets a failure itself, and tells. */
+    /* A failure is ignored here: the step that needs the batch prepares it again, and reports
+     * the failure then. */
     enum error_code rc = prepared_batch_read(reader->preparer, &reader->ahead, key, NULL);
     if (rc == ERROR_NONE && with_rows)
         rc = prepared_batch_fill(reader->preparer, &reader->ahead, &reader->give_up, NULL);
@@ -39,6 +41,8 @@ static void *read_ahead(void *context)
         const struct key key = reader->key;
         const bool with_rows = reader->with_rows;
         (void)pthread_mutex_unlock(&reader->mutex);
+        /* The mutex is released while the batch is read, so that the caller can set `give_up`
+         * without waiting. `busy` keeps the caller from touching `ahead`. */
         prepare(reader, &key, with_rows);
         (void)pthread_mutex_lock(&reader->mutex);
         reader->busy = false;
@@ -96,7 +100,8 @@ struct prepared_batch *batch_reader_settle(struct batch_reader *reader)
     return &reader->ahead;
 }
 
-/* The thread does not change the key. */
+/* Returns whether the reader has that batch. It needs no lock, because only the caller's thread
+ * changes the key. */
 bool batch_reader_has(const struct batch_reader *reader, const struct key *key)
 {
     return strcmp(reader->key.text, key->text) == 0;
@@ -105,6 +110,8 @@ bool batch_reader_has(const struct batch_reader *reader, const struct key *key)
 void batch_reader_begin(struct batch_reader *reader, const struct key *key, bool with_rows)
 {
     struct prepared_batch *ahead = batch_reader_settle(reader);
+    /* `ahead` is discarded and `give_up` cleared before `busy` is set: from then on `ahead`
+     * belongs to the thread, and an old `give_up` would end the new read at once. */
     prepared_batch_forget(ahead);
     atomic_store(&reader->give_up, false);
     (void)pthread_mutex_lock(&reader->mutex);
@@ -126,6 +133,8 @@ bool batch_reader_take(struct batch_reader *reader, const struct key *key,
     struct prepared_batch *ahead = batch_reader_settle(reader);
     if (!ahead->has_record)
         return false;
+    /* The two batches are swapped, so that the memory of the old one is reused for the next
+     * read. */
     const struct prepared_batch taken = *ahead;
     prepared_batch_forget(out);
     *ahead = *out;

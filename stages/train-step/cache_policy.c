@@ -9,17 +9,18 @@
 
 enum { UNITS_BETWEEN_LOOKS = 16, ROOM_SHARE = 4 };
 
-/* Of the reads that a batch needs, what another choice has to save before its rows are read. A first one costs
- * reads once and saves some ever after, however few. */
+/* The share of a batch's reads that a new choice must save before its rows are read. The first
+ * choice has no such limit: its reads are paid once, and every later batch saves some. */
 static const double worthwhile = 1.0 / 16;
 
 struct used_block {
     uint32_t first, row_count;
-    double read; /* the chance that a batch wants some row of it */
+    double read; /* probability that a batch wants some row of the block */
     bool is_kept;
 };
 
-/* Blocks that are kept follow each other in pieces of so many: what a disk is asked for lies in stretches. */
+/* Cached blocks follow each other in pieces of this many blocks, so that the other blocks lie in
+ * long stretches on the disk. */
 enum { PIECE_BLOCKS = 4 };
 
 static uint32_t node_count_of(const struct use_counts *use)
@@ -27,8 +28,9 @@ static uint32_t node_count_of(const struct use_counts *use)
     return use->book[use->part_count];
 }
 
-/* logs[c]: logarithm of the chance that a batch does without a node that was used c times. What none has
- * used is still to come at the rate at which nodes used once came (Good and Turing). */
+/* Fills logs[c] with the logarithm of the probability that a batch does not use a node that was
+ * used c times. Nodes that no batch has used yet are expected at the rate at which nodes used
+ * once appeared (Good and Turing). */
 static void miss_logs(const struct use_counts *use, double *logs)
 {
     uint64_t seen[2] = {0};
@@ -68,7 +70,8 @@ static size_t count_read(const struct used_block *block, size_t block_count, dou
     return count;
 }
 
-/* How often blocks are read, at least, that are the most often read `wanted` ones or some more; *count of them. */
+/* Returns the highest of a few fixed probabilities of being read that at least `wanted` blocks
+ * reach, and the number of these blocks in *count, which may exceed `wanted`. */
 static double read_most(const struct used_block *block, size_t block_count, size_t wanted,
                         size_t *count)
 {
@@ -80,16 +83,16 @@ static double read_most(const struct used_block *block, size_t block_count, size
     }
 }
 
-/* Keeps the block if there is room for its rows; what is left of the room. */
+/* Keeps the block if there is room for its rows. Returns the room that is left. */
 static size_t keep_block(struct used_block *block, size_t room)
 {
     block->is_kept = block->row_count <= room;
     return block->is_kept ? room - block->row_count : room;
 }
 
-/* Keeps whole blocks of at most `capacity` rows, those that are read most often. Of blocks that are read as often,
- * pieces at even distances: on several threads one is busy with reading while another goes over rows, all the
- * way, and nobody reads where all is kept. */
+/* Keeps whole blocks of at most `capacity` rows: those that are read most often. Among blocks
+ * that are read equally often, it keeps pieces at even distances. One thread then reads blocks
+ * while another visits cached rows during the whole pass, instead of all threads reading first. */
 static void spread_blocks(struct used_block *block, size_t block_count, size_t capacity)
 {
     size_t room = capacity, seen = 0, count = 0;
@@ -112,8 +115,8 @@ static void spread_blocks(struct used_block *block, size_t block_count, size_t c
             room = keep_block(&block[b], room);
 }
 
-/* Which rows are kept: those used more than `limit` times, and the first `at_limit` of those used so
- * often. */
+/* The rows that are kept: those used more than `limit` times, and the first `at_limit` of those
+ * used exactly `limit` times. */
 struct row_limit {
     int limit;
     uint64_t at_limit;
@@ -130,7 +133,7 @@ static struct row_limit limit_rows(const struct use_counts *use, size_t capacity
     return (struct row_limit){c, left < with[c] ? left : with[c]};
 }
 
-/* Blocks that a batch is expected to read when rows are kept, and when whole blocks are. */
+/* Returns the number of blocks that a batch is expected to read if rows are kept. */
 static double reads_with_rows(const struct use_counts *use, const struct used_block *block,
                               size_t block_count, struct row_limit limit, const double *logs)
 {
@@ -222,14 +225,14 @@ double cache_policy_reads(const struct use_counts *use, const struct feature_sou
 
 /* --- sources --- */
 
-/* A source whose rows may be kept: that of a node type. */
+/* A source whose rows may be cached. There is one for each node type that is not resident. */
 struct looked_at {
     struct feature_source *source;
     const uint32_t *book; /* [part_count + 1] */
     uint8_t *count;       /* [nodes] */
-    uint32_t most;        /* rows that a batch wants */
-    uint64_t used;        /* that all together do */
-    uint64_t bytes;       /* to keep rows in */
+    uint32_t most;        /* most rows that a batch wants */
+    uint64_t used;        /* rows that all batches want together */
+    uint64_t bytes;       /* room for its cached rows */
 };
 
 struct look {
@@ -237,7 +240,7 @@ struct look {
     int part_count;
     uint32_t source_count;
     struct looked_at of[RELATION_TYPE_COUNT_MAX];
-    uint32_t number[RELATION_TYPE_COUNT_MAX]; /* of each node type: its place + 1, or 0 */
+    uint32_t number[RELATION_TYPE_COUNT_MAX]; /* for each node type, its place in `of` + 1, or 0 */
 };
 
 static void begin_look(struct look *look, const struct batch_preparer *preparer)
@@ -284,8 +287,8 @@ static void count_batch(struct look *look, const struct prepared_batch *batch)
                         prepared_batch_count(batch, t));
 }
 
-/* Counts the nodes of the batches of `round` and those after it, as far as they were sampled; how many
- * there are. `batch` is what they are read into. */
+/* Counts the nodes of the stored batches from `round` on. Returns the number of batches, at most
+ * CACHE_POLICY_WINDOW. `batch` is scratch for their records. */
 static int count_stored(struct look *look, int64_t round, struct prepared_batch *batch)
 {
     const struct stage_context *context = look->preparer->context;
@@ -308,7 +311,7 @@ static int count_stored(struct look *look, int64_t round, struct prepared_batch 
 
 /* --- room --- */
 
-/* What keeping all rows of a source takes. */
+/* Returns the bytes of a cache with all rows of a source. */
 static uint64_t all_bytes(const struct look *look, const struct looked_at *of)
 {
     return of->book[look->part_count] *
@@ -320,7 +323,9 @@ static double weight_of(const struct looked_at *of)
     return (double)of->used * (double)feature_source_row_bytes(of->source);
 }
 
-/* Node types have room by the bytes that batches use of them, and none more than all of its rows take. */
+/* Shares the room in proportion to the bytes that batches use of each type. No type gets more
+ * than all of its rows take; the surplus goes to the others, so the loop repeats until no type
+ * becomes full. */
 static void share_room(struct look *look, uint64_t bytes)
 {
     bool full[RELATION_TYPE_COUNT_MAX] = {false};
@@ -345,7 +350,7 @@ static void share_room(struct look *look, uint64_t bytes)
     }
 }
 
-/* Gives each source what its batches need, and shares out the rest of what keeping may take. */
+/* Gives each source the bytes that its batches need, and shares the rest among the caches. */
 static void give_room(struct look *look, uint64_t bytes)
 {
     uint64_t needed = 0;
@@ -368,7 +373,7 @@ static enum error_code choose_rows(const struct look *look, const struct looked_
 {
     const struct use_counts use = {of->count, seen, of->book, look->part_count};
     const size_t most = feature_source_cache_capacity(of->source, of->bytes);
-    const uint64_t beside = /* `node`, and what puts it in order when its rows are read */
+    const uint64_t beside = /* `node`, and the memory that sorts it for reading */
         most * sizeof(uint32_t) + feature_source_visit_bytes(of->source, most);
     const uint64_t bytes = of->bytes - (beside < of->bytes ? beside : of->bytes);
     const size_t capacity = feature_source_cache_capacity(of->source, bytes);
@@ -408,7 +413,8 @@ static unsigned count_kept(const struct look *look)
     return count;
 }
 
-/* What keeping may take: the budget without areas, scratch, and the space in which choosing counts. */
+/* Returns the room for cached rows: the budget minus areas, scratch and the counts of the
+ * choice. */
 static uint64_t room_to_keep(const struct batch_preparer *preparer, uint64_t area_bytes)
 {
     const uint64_t areas = area_bytes > preparer->area_bytes ? area_bytes : preparer->area_bytes;
@@ -416,7 +422,8 @@ static uint64_t room_to_keep(const struct batch_preparer *preparer, uint64_t are
     return preparer->budget_bytes > beside ? preparer->budget_bytes - beside : 0;
 }
 
-/* Choosing again reads all that is kept, so it has to be for the sake of a good deal more. */
+/* Returns whether it is time to choose. Choosing again reads all cached rows again, so it is
+ * only done if the last choice has seen few batches, or if there is much more room now. */
 static bool is_time(struct cache_policy *policy, uint64_t bytes)
 {
     const bool first = policy->units++ == 0;

@@ -1,18 +1,21 @@
 /*
- * cache_policy - which rows the feature cache of a train-step program holds when not all fit its budget.
+ * cache_policy - chooses the feature rows that a train-step program caches if not all rows fit its
+ * budget.
  *
- * Mini-batches are sampled ahead of training and lie in the store, so it can be counted which nodes they
- * use. A block of rows is read for the sake of any one row that is wanted and not cached. So where a batch
- * wants a few rows here and there, the rows that most batches use are cached; where it wants some of nearly
- * every block, only whole blocks save a read, and blocks are cached, spread over those that are wanted most often.
- * Which it is, is decided by the number of blocks that a batch would still have to read, either way.
+ * Mini-batches are sampled ahead of training and lie in the store, so the policy can count which
+ * nodes they use. One row that is wanted and not cached costs the read of its whole block. If a
+ * batch wants few rows of each block, the policy caches the rows that most batches use. If a batch
+ * wants some rows of nearly every block, only a whole cached block saves a read, so the policy
+ * caches blocks, spread over those that are wanted most often. It takes the choice that leaves
+ * fewer blocks to read per batch.
  *
- * The choice is made when the first rows are brought, and now and then looked at again: when more batches
- * had been sampled by then, or there is room for many more rows, it is made once more, and other rows are read
- * if that saves a good deal. It changes time, never a row.
+ * The policy chooses when rows are first read, and checks its choice now and then. It chooses
+ * again if more mini-batches had been sampled by then, or if there is room for many more rows. It
+ * reads other rows only if that saves a good deal. The choice changes time, never the value of a
+ * row.
  *
- * Each node type that is not in memory has a cache of its own, in a share of the room by the bytes that mini-batches use of the
- * type.
+ * Each node type that is not in memory has its own cache. The room is shared in proportion to the
+ * bytes that mini-batches use of each type.
  */
 #ifndef STAGES_TRAIN_STEP_CACHE_POLICY_H
 #define STAGES_TRAIN_STEP_CACHE_POLICY_H
@@ -27,13 +30,13 @@
 enum { CACHE_POLICY_WINDOW = 8 };
 
 struct cache_policy { /* {0} has not chosen yet */
-    int seen;         /* batches counted for the choice in force */
-    int units;        /* since it was made or looked at; 0: never */
-    bool looked;      /* at it again, once at least */
-    uint64_t bytes;   /* within which it was made */
+    int seen;         /* batches that were counted for the current choice */
+    int units;        /* units since the choice was made or checked; 0: never */
+    bool looked;      /* whether the choice was checked at least once */
+    uint64_t bytes;   /* the room in which the choice was made */
 };
 
-/* How often the nodes of some batches were used. */
+/* How often some batches used each node. */
 struct use_counts {
     const uint8_t *count; /* [book[part_count]], at most batch_count */
     int batch_count;
@@ -41,16 +44,18 @@ struct use_counts {
     int part_count;
 };
 
-/* Up to `capacity` nodes, best first, into `node` [capacity]; how many, and how many blocks a batch is expected
- * to read then. Fails: ERROR_NO_MEMORY. */
+/* Writes up to `capacity` nodes, best first, to `node` [capacity], their number to *count, and
+ * the number of blocks that a batch is then expected to read to *reads. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code cache_policy_make(const struct use_counts *use, size_t capacity,
                                              uint32_t *node, size_t *count, double *reads,
                                              struct error *err);
-/* How many it is expected to read with the rows that are cached now. */
+/* Returns the number of blocks that a batch is expected to read with the rows that are cached
+ * now. */
 double cache_policy_reads(const struct use_counts *use, const struct feature_source *features);
 
-/* Once rows were brought for a unit of `round`: chooses and reads, when it is time for that, within what areas
- * of `area_bytes` leave. A failure is left at that: then nothing is cached. */
+/* Chooses and reads rows if it is time for that. The caller has just read the rows of a unit of
+ * `round`. The cache uses the room that areas of `area_bytes` leave. After a failure nothing is
+ * cached, and the step goes on. */
 void cache_policy_refresh(struct cache_policy *policy, const struct batch_preparer *preparer,
                           uint64_t area_bytes, int64_t round);
 

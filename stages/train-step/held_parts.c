@@ -1,9 +1,10 @@
 #include "stages/train-step/held_parts.h"
 
-/* Slots behind the unit's own: what waits is among the next ones, for a round is queued in their order. */
+/* The number of following slots that are checked. A round is queued in the order of its slots,
+ * so the waiting units are among the next ones. */
 enum { LOOKS_MAX = 64 };
 
-/* Of the parts that the mini-batch of a slot is made of, those whose shards are not open. */
+/* Returns how many parts of the mini-batch of a slot have shards that are not open. */
 static int missing_parts(const struct stage_context *context, const struct node_features *features,
                          int64_t round, int32_t slot)
 {

@@ -9,27 +9,30 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* For each thread between two looks at whether the unit has come: under a millisecond. */
+/* Tiles for each thread between two checks of `is_over`. They take less than a millisecond, so
+ * the unit hardly waits. */
 enum { TILES_AT_ONCE = 1 };
 
 struct idle_aggregation {
     struct idle_config config;
     pthread_t thread;
     bool started;
-    pthread_mutex_t mutex; /* over the next five; what follows is the thread's while it is busy */
+    /* protects `stopping` and `busy`; while `busy`, the fields below belong to the thread */
+    pthread_mutex_t mutex;
     pthread_cond_t wake, rest;
     bool stopping, busy;
     struct arena *arena;
-    size_t room;     /* of its bytes */
-    struct key key;  /* of `batch`; empty: there is none */
-    int64_t version; /* of its learnable rows */
+    size_t room;     /* bytes of the arena that may be used */
+    struct key key;  /* the batch in `batch`; empty: none */
+    int64_t version; /* of the learnable rows in `batch` */
     struct step_batch batch;
-    struct step_ahead ahead; /* of its rows */
+    struct step_ahead ahead; /* the aggregation of its rows */
     struct idle_span span;
-    atomic_bool is_over; /* the unit has come */
+    atomic_bool is_over; /* set when the next unit has come */
 };
 
-/* False: there is nothing to aggregate, or no room for it. */
+/* Joins the rows of the batch. Returns false if there is nothing to aggregate, or no room for
+ * it. */
 static bool begin(struct idle_aggregation *idle)
 {
     const struct idle_config *config = &idle->config;
@@ -83,6 +86,8 @@ static void *aggregate_when_idle(void *context)
             continue;
         }
         (void)pthread_mutex_unlock(&idle->mutex);
+        /* The mutex is released during the aggregation, so that idle_aggregation_end() can begin
+         * to wait. */
         aggregate(idle);
         (void)pthread_mutex_lock(&idle->mutex);
         idle->busy = false;
@@ -133,6 +138,8 @@ void idle_aggregation_free(struct idle_aggregation *idle)
 void idle_aggregation_begin(struct idle_aggregation *idle, struct arena *arena, size_t room)
 {
     (void)idle_aggregation_end(idle, NULL, 0, NULL, NULL);
+    /* `is_over` is cleared before `busy` is set. Otherwise the thread could start, see the old
+     * value and stop at once. */
     atomic_store(&idle->is_over, false);
     (void)pthread_mutex_lock(&idle->mutex);
     idle->arena = arena;

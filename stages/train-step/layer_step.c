@@ -12,7 +12,7 @@
 
 enum { VIEWS_MAX = 2 * LAYER_COUNT_MAX };
 
-/* A pass at work. */
+/* A pass that is being computed. */
 struct pass {
     const struct layer_step *step;
     const struct model *model;
@@ -24,9 +24,9 @@ struct pass {
     struct model_workspace workspace;
     struct model_trace *trace;
     struct layer_output output[LAYER_COUNT_MAX];
-    float *value;                       /* [value_count], of which those of the layer are written */
-    struct loss_result loss;            /* of the last layer */
-    struct record_view view[VIEWS_MAX]; /* [view_count] that are borrowed from */
+    float *value;            /* [value_count]; only the values of the layer are written */
+    struct loss_result loss; /* set by the last layer */
+    struct record_view view[VIEWS_MAX]; /* [view_count]: records that the pass borrows from */
     int view_count;
 };
 
@@ -48,7 +48,8 @@ static void hold(struct pass *pass, const struct record_view *view)
     pass->view[pass->view_count++] = *view;
 }
 
-/* The rows of all types that a layer gives lie one type behind the other in a record. */
+/* Returns the number of rows of all types that a layer outputs. In a record the types lie one
+ * after the other. */
 static uint32_t rows_of(const struct pass *pass, int layer)
 {
     uint32_t rows = 0;
@@ -57,7 +58,7 @@ static uint32_t rows_of(const struct pass *pass, int layer)
     return rows;
 }
 
-/* Returns the bytes of so many rows of a hidden layer's output. */
+/* Returns the bytes of `rows` rows of a hidden layer's output. */
 static size_t row_bytes(const struct model *model, int layer, uint32_t rows)
 {
     const enum precision precision = model->config.precision;
@@ -65,7 +66,7 @@ static size_t row_bytes(const struct model *model, int layer, uint32_t rows)
            precision_bytes(precision);
 }
 
-/* --- what it reads --- */
+/* --- the inputs of a pass --- */
 
 static enum error_code check_version(const struct pass *pass, const struct record_view *view,
                                      uint64_t version, struct error *err)
@@ -83,7 +84,7 @@ static enum error_code wrong_shape(const struct record_view *view, uint32_t rows
                      view->key, rows, columns, expected_rows, expected_columns);
 }
 
-/* Sets where the rows of each type are, which begin at `value`. Nobody writes there. */
+/* Points the rows of each type into the record at `value`. They are only read. */
 static void place_output(struct pass *pass, int layer, const void *value)
 {
     const char *at = value;
@@ -124,7 +125,8 @@ static enum error_code read_outputs(struct pass *pass, struct error *err)
     return rc;
 }
 
-/* The gradient record of a layer above. Release the view, after a failure, too. */
+/* Reads the gradient record of a layer above. The caller releases the view, also after a
+ * failure. */
 static enum error_code read_gradient(struct pass *pass, int layer, struct pass_gradient *out,
                                      struct error *err)
 {
@@ -137,8 +139,8 @@ static enum error_code read_gradient(struct pass *pass, int layer, struct pass_g
     return rc == ERROR_NONE ? check_version(pass, &out->view, out->weights_version, err) : rc;
 }
 
-/* Takes what a layer above left for this one's output. Backward writes over the part that lies on
- * it, so that one is copied. */
+/* Takes the gradient that a layer above computed for this layer's output. Backward overwrites
+ * the part of the layer directly above, so that part is copied. */
 static enum error_code take_part(struct pass *pass, const struct record_view *view,
                                  const struct pass_gradient_part *part, struct error *err)
 {
@@ -166,7 +168,8 @@ static enum error_code take_part(struct pass *pass, const struct record_view *vi
     return layer_training_give_next(pass->trace, layer, part->type, next, err);
 }
 
-/* What a layer that reads this one left for it. Parts are borrowed from its record. */
+/* Takes the parts that the layer `above` left for this one. Some parts stay in the record, which
+ * is then held. */
 static enum error_code take_parts(struct pass *pass, int above, struct error *err)
 {
     struct pass_gradient left = {0};
@@ -184,7 +187,8 @@ static enum error_code take_parts(struct pass *pass, int above, struct error *er
     return rc;
 }
 
-/* Of the layers that read this one, the highest first: in this order they are added up. */
+/* Reads the gradients of all layers that read this one, highest first. The whole step adds them
+ * up in the same order, so the bits are equal. */
 static enum error_code read_gradients(struct pass *pass, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
@@ -195,7 +199,7 @@ static enum error_code read_gradients(struct pass *pass, struct error *err)
     return rc;
 }
 
-/* Mini-batch and weights, and what the layers below gave. */
+/* Reads the mini-batch, the weights and the outputs of the layers below. */
 static enum error_code begin_pass(struct pass *pass, const struct layer_step *step,
                                   const struct unit *unit, int32_t number, struct error *err)
 {
@@ -224,9 +228,9 @@ static enum error_code begin_pass(struct pass *pass, const struct layer_step *st
     return read_outputs(pass, err);
 }
 
-/* --- what it computes --- */
+/* --- the computation of a pass --- */
 
-/* The logits are the rows that the last layer gives of the target type. */
+/* Returns where the logits are: in the rows of the target type that the last layer outputs. */
 static void **logits_of(struct pass *pass)
 {
     const struct model *model = pass->model;
@@ -253,7 +257,7 @@ static enum error_code go_forward(struct pass *pass, struct error *err)
     return run_forward(pass, step->input->weights.value, err);
 }
 
-/* The last layer is left the gradient for the logits alone, which are of the target type. */
+/* Gives the last layer the gradient of the logits, which exists for the target type only. */
 static void give_slope(struct pass *pass, const float *slope)
 {
     const uint32_t classes = model_output_dim(pass->model);
@@ -294,9 +298,10 @@ static enum error_code go_backward(struct pass *pass, float *value, struct error
     return rc == ERROR_NONE ? layer_training_backward(pass->trace, pass->at.layer, value, err) : rc;
 }
 
-/* --- what it publishes --- */
+/* --- the records of a pass --- */
 
-/* An odd column of bf16 has one beside it that is none, and may hold anything. */
+/* Clears the element after an odd number of bf16 columns. It is padding and may hold anything,
+ * which would change the bytes of the record. */
 static void clear_padding(struct pass_output *output, void *value)
 {
     const size_t stride = precision_stride(output->precision, output->column_count);
@@ -307,7 +312,7 @@ static void clear_padding(struct pass_output *output, void *value)
         element[row * stride + output->column_count] = 0;
 }
 
-/* Sets *out to the rows of all types in one piece. They are copied unless they are of one type. */
+/* Sets *out to the rows of all types in one piece. Rows of a single type are not copied. */
 static enum error_code pack_output(const struct pass *pass, void **out, struct error *err)
 {
     const int layer = pass->at.layer;
@@ -348,7 +353,8 @@ static enum error_code put_output(const struct pass *pass, struct error *err)
     return pass_output_put(context->store, context->run_id, &key, &output, err);
 }
 
-/* What a layer leaves, before it is in one piece: stride[i] is that of the rows of part i. */
+/* The parts that a layer leaves, before they are packed. stride[i] is the stride of the rows of
+ * part i. */
 struct left_parts {
     struct pass_gradient *out;
     size_t stride[PASS_GRADIENT_PARTS_MAX];
@@ -367,8 +373,8 @@ static void add_part(struct left_parts *left, int layer, uint32_t type, uint32_t
                                                                .row = part->row};
 }
 
-/* Finds the parts that are left for the rows of a type of layer `layer`, in the order in which they
- * were left, and behind them the one that lies on it. */
+/* Finds the parts left for the rows of a type of layer `layer`, in the order in which they were
+ * left. The part of the layer directly above comes last. */
 static enum error_code find_parts(const struct pass *pass, int layer, uint32_t type,
                                   struct left_parts *left, struct error *err)
 {
@@ -388,7 +394,7 @@ static enum error_code find_parts(const struct pass *pass, int layer, uint32_t t
     return ERROR_NONE;
 }
 
-/* Copies the rows of the parts so that they lie one part behind the other. */
+/* Copies the rows of the parts to one piece, part after part. */
 static enum error_code join_parts(const struct pass *pass, struct left_parts *left,
                                   struct error *err)
 {
@@ -431,7 +437,7 @@ static uint64_t value_count_of(const struct model *model, int layer)
     return count;
 }
 
-/* Own values, range behind range, to and from their places among all. */
+/* Copies the values of a layer, range after range, from their places among all values. */
 static void pack_values(const struct model *model, int layer, const float *all, float *own)
 {
     struct value_range range[LAYER_VALUE_RANGES_MAX];
@@ -495,7 +501,7 @@ enum error_code layer_step_pass(const struct layer_step *step, const struct unit
 
 /* --- the last pass --- */
 
-/* What layer `layer` found. */
+/* Adds the values and the loss that layer `layer` left in its record. */
 static enum error_code gather_layer(struct pass *pass, int layer, struct gradient *out,
                                     struct error *err)
 {
@@ -547,9 +553,9 @@ enum error_code layer_step_last(const struct layer_step *step, const struct unit
     return rc;
 }
 
-/* --- its memory --- */
+/* --- the memory of a pass --- */
 
-/* Rows of the layers below, which lie in their records while this one is worked on. */
+/* Returns the bytes of the outputs of lower layers, which stay in their records during the pass. */
 static size_t bytes_around(const struct pass *pass)
 {
     const uint32_t reads = layer_training_reads(pass->model, pass->at.layer);
@@ -560,8 +566,8 @@ static size_t bytes_around(const struct pass *pass)
     return bytes;
 }
 
-/* Counts what lies in the arena before the layer goes back: labels and slope, or what was left for
- * its output. */
+/* Counts what lies in the arena before the backward pass: labels and gradient of the logits, or
+ * the gradients left for the output. */
 static enum error_code count_given(struct pass *pass, struct error *err)
 {
     const int layer = pass->at.layer;
@@ -585,7 +591,7 @@ static enum error_code count_given(struct pass *pass, struct error *err)
     return rc;
 }
 
-/* Counts the way forth and what its record takes, and then the way back. */
+/* Counts the forward pass, its record, and the backward pass. */
 static enum error_code count_ways(struct pass *pass, float *value, struct pass_gradient *left)
 {
     void *packed = NULL;
@@ -613,7 +619,7 @@ enum error_code layer_step_count(const struct model *model, int layer,
         arena_new(workspace->arena, &value, (size_t)model->value_count, "the gradient", NULL);
     for (int k = 0; k < layer; k++)
         for (uint32_t t = 0; t < model_type_count(model); t++)
-            pass.output[k].row[t] = value; /* anywhere but NULL */
+            pass.output[k].row[t] = value; /* any pointer but NULL */
     if (rc == ERROR_NONE)
         rc = count_ways(&pass, value, &left);
     return rc == ERROR_NONE ? arena_new(workspace->arena, &own,

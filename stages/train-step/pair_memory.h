@@ -1,5 +1,6 @@
 /*
- * pair_memory - what the pairs of a step take, by the code that computes them in an arena that counts (step_memory.h).
+ * pair_memory - the memory that the pairs of a step take, found by running their code in an arena
+ * that counts (step_memory.h).
  */
 #ifndef STAGES_TRAIN_STEP_PAIR_MEMORY_H
 #define STAGES_TRAIN_STEP_PAIR_MEMORY_H
@@ -10,16 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The most that a mini-batch has of so many positives; {0} of a task of nodes. */
+/* Returns the largest pairs that a mini-batch of `positives` positives has; {0} in a task of
+ * nodes. */
 struct seed_pairs pair_memory_pairs(const struct model *model, int64_t positives,
                                     int64_t negatives);
-/* Counts scores, loss and, `trains`, the way back; `logits` and `value` are not read. Fails: as the arena. */
+/* Counts the memory of scores and loss and, if `trains`, of the backward pass. `logits` and
+ * `value` are not read. Fails: as the arena. */
 MUST_CHECK enum error_code pair_memory_count(const struct model *model,
                                              const struct seed_pairs *pairs, uint32_t seed_count,
                                              float *logits, float *value,
                                              const struct model_workspace *workspace, bool trains,
                                              struct error *err);
-/* Of their ends in a record that was read. */
+/* Returns the bytes of the ends of the pairs in a record that was read. */
 double pair_memory_bytes(const struct seed_pairs *pairs);
 
 #endif

@@ -50,16 +50,16 @@ void prepared_batch_lend(struct prepared_batch *from, struct prepared_batch *to)
 
 /* --- the record --- */
 
-static const char what[] = "a mini-batch of relations"; /* wants memory */
+static const char what[] = "a mini-batch of relations"; /* names the memory in messages */
 
-/* Says whether seed `seed` is of the type. */
+/* Returns whether seed `seed` has the type. */
 static bool is_of_type(const struct mini_batch *batch, uint32_t seed, uint32_t type)
 {
     const uint32_t first = mini_batch_seeds(batch, type);
     return seed >= first && seed - first < mini_batch_known(batch, type, 0);
 }
 
-/* Pairs have the types that the graph has. */
+/* Checks that pairs have types if the graph has types of pairs. */
 static enum error_code check_types(const struct seed_pairs *pairs,
                                    const struct partition_book *book, struct error *err)
 {
@@ -75,8 +75,8 @@ static enum error_code check_types(const struct seed_pairs *pairs,
     return ERROR_NONE;
 }
 
-/* Ends have the types that the relation of the pair connects. Where there is one relation, the
- * types of pairs are types of its edges. */
+/* Checks that the ends of each pair have the types that its relation connects. With a single
+ * relation, the types of pairs are types of its edges. */
 static enum error_code check_ends(const struct mini_batch *batch, const struct partition_book *book,
                                   struct error *err)
 {
@@ -109,7 +109,7 @@ static enum error_code check_pairs(const struct model *model, const struct mini_
     return rc == ERROR_NONE ? check_ends(batch, book, err) : rc;
 }
 
-/* Other seeds than those of pairs are of the target type. */
+/* Checks that seeds have the target type, except in a task of pairs. */
 static enum error_code check_seeds(const struct mini_batch *batch,
                                    const struct partition_book *book, struct error *err)
 {
@@ -149,7 +149,8 @@ static enum error_code check_schema(const struct mini_batch *batch,
     return ERROR_NONE;
 }
 
-/* The record is sound in itself (mini_batch_get); does it suit this model and this partition? */
+/* Checks that the record fits this model and this partition. mini_batch_get() has checked that
+ * it is consistent. */
 static enum error_code check_batch(const struct batch_preparer *preparer,
                                    const struct mini_batch *batch, struct error *err)
 {
@@ -175,7 +176,7 @@ static enum error_code check_batch(const struct batch_preparer *preparer,
     return rc;
 }
 
-/* Finds the numbers of the nodes in their types. With one type they are the ids. */
+/* Finds the number of each node in its type. With one type, numbers are ids. */
 static enum error_code find_numbers(const struct node_features *features,
                                     struct prepared_batch *out, struct error *err)
 {
@@ -261,12 +262,13 @@ static enum error_code too_small(const struct batch_preparer *preparer,
                      preparer->budget_bytes, text_size(preparer->budget_bytes, budget_text));
 }
 
-/* Room in the area, and scratch. The features keep what is left of the budget. */
+/* Allocates the area and the scratch. The features may hold the rest of the budget. */
 static enum error_code reserve(struct batch_preparer *preparer, struct prepared_batch *prepared,
                                uint64_t area_bytes, uint64_t scratch_bytes, struct error *err)
 {
     struct batch_area *area = &prepared->area;
-    if (scratch_bytes > preparer->scratch_bytes) { /* the next batch may be a little larger */
+    /* Reserves some slack, because the next batch may be a little larger. */
+    if (scratch_bytes > preparer->scratch_bytes) {
         batch_preparer_release(preparer);
         scratch_bytes += scratch_bytes / SLACK_SHARE;
     } else {
@@ -296,7 +298,7 @@ static enum error_code reserve(struct batch_preparer *preparer, struct prepared_
     return ERROR_NONE;
 }
 
-/* Bytes that were read from a disk so far by this program. */
+/* Returns the bytes that this process has read from disks so far. */
 static uint64_t disk_bytes(void)
 {
     struct rusage usage;
@@ -314,7 +316,7 @@ static uint64_t pipe_bytes(const struct batch_preparer *preparer,
     return uses_pipe(preparer, stop) ? row_pipe_bytes(source) : 0;
 }
 
-/* The rows that a batch wants of one source. */
+/* The rows of one source that a batch wants. */
 struct wanted_rows {
     struct feature_source *source;
     const uint32_t *node; /* [count] */
@@ -328,8 +330,8 @@ static struct wanted_rows rows_of_type(const struct batch_preparer *preparer,
                                 prepared_batch_count(prepared, type)};
 }
 
-/* Whether the rows of a batch, `wanted` bytes of them, came from a disk, which had read `before`
- * bytes when they were brought. */
+/* Notes whether the rows of a batch, `wanted` bytes, came from a disk. `before` is the value of
+ * disk_bytes() before they were read. */
 static void note_disk(struct batch_preparer *preparer, uint64_t before, uint64_t wanted)
 {
     const bool off_disk = disk_bytes() - before > wanted / DISK_SHARE;
@@ -358,7 +360,8 @@ static void aggregate_rows(void *context, const struct feature_visit *visit)
     source_aggregation_add(context, visit->place, visit->row, visit->count);
 }
 
-/* The rows of a batch that does not list them, which is of one type and one relation. */
+/* Reads and aggregates the rows of a batch of one type and one relation that does not list its
+ * rows. */
 static enum error_code fill_aggregated(struct batch_preparer *preparer,
                                        struct prepared_batch *prepared, uint64_t floats,
                                        const atomic_bool *stop, struct error *err)
@@ -381,8 +384,7 @@ static enum error_code fill_aggregated(struct batch_preparer *preparer,
     return ERROR_NONE;
 }
 
-/* Returns the floats of the area in which the rows that are brought can be aggregated; 0: they are
- * copied. */
+/* Returns the floats of the area in which the rows can be aggregated; 0 if they must be copied. */
 static uint64_t aggregated_floats(const struct batch_preparer *preparer,
                                   const struct prepared_batch *prepared)
 {
@@ -399,7 +401,7 @@ static uint64_t aggregated_floats(const struct batch_preparer *preparer,
                : 0;
 }
 
-/* Where rows are copied to. */
+/* The destination of copied rows. */
 struct copied_rows {
     char *to;
     size_t row_bytes;
@@ -412,7 +414,7 @@ static void copy_rows(void *context, const struct feature_visit *visit)
         memcpy(copied->to + visit->place[i] * copied->row_bytes, visit->row[i], copied->row_bytes);
 }
 
-/* Returns the bytes of the area for the rows of a type, up to the next line of the cache. */
+/* Returns the bytes of the area for the rows of a type, rounded up to cache lines. */
 static uint64_t area_bytes_of(const struct batch_preparer *preparer,
                               const struct prepared_batch *prepared, uint32_t type)
 {
@@ -454,7 +456,7 @@ static enum error_code copy_type(const struct batch_preparer *preparer,
     return wanted.count ? visit_rows(preparer, &wanted, copy_rows, &copied, stop, err) : ERROR_NONE;
 }
 
-/* Finds the rows of resident types where they are, and copies those of the others. */
+/* Finds the rows of resident types in place, and copies the rows of the other types. */
 static enum error_code fill_types(struct batch_preparer *preparer, struct prepared_batch *prepared,
                                   const atomic_bool *stop, struct error *err)
 {
@@ -472,9 +474,9 @@ static enum error_code fill_types(struct batch_preparer *preparer, struct prepar
     return rc;
 }
 
-/* --- all of it --- */
+/* --- the whole batch --- */
 
-/* Brings the rows of edges, and lets the blocks have them. */
+/* Reads the rows of edge features, and builds the blocks again with them. */
 static enum error_code fetch_edges(const struct batch_preparer *preparer,
                                    struct prepared_batch *prepared, const atomic_bool *stop,
                                    struct error *err)

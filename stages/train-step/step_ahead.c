@@ -4,8 +4,8 @@ bool step_ahead_is_possible(const struct model *model, const struct step_batch *
 {
     if (batch->aggregated || model->hop_count == 0)
         return false;
-    /* A layer that is a pass for each relation takes the rows of one that has a row for each
-     * destination. */
+    /* If a layer runs one pass per relation, it can aggregate ahead only the rows of a relation
+     * that has a row for every destination. */
     return relation_input_is_possible(model) ||
            (!batch->block[0].edges[0].row && input_aggregation_is_possible(model, &batch->rows[0]));
 }

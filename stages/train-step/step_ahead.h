@@ -18,15 +18,15 @@ struct step_ahead { /* {0}: nothing is to be aggregated */
     struct input_aggregation nodes;
 };
 
-/* Says whether rows of the batch can be aggregated, and none are yet. */
+/* Returns whether the rows of the batch can be aggregated ahead and none were aggregated yet. */
 bool step_ahead_is_possible(const struct model *model, const struct step_batch *batch);
-/* Makes room for them in the arena. Aggregates nothing yet. Fails: ERROR_NO_MEMORY when the arena's
- * limit is reached. */
+/* Allocates the aggregated rows in the arena, and aggregates nothing yet. Fails: ERROR_NO_MEMORY
+ * when the limit of the arena is reached. */
 MUST_CHECK enum error_code step_ahead_begin(struct step_ahead *out, const struct model *model,
                                             struct step_batch *batch,
                                             const struct thread_pool *pool, struct arena *arena,
                                             struct error *err);
-/* Aggregates some tiles; false: that was all. The batch has what is there. */
+/* Aggregates some tiles and updates the batch. Returns false if there are no more tiles. */
 bool step_ahead_advance(struct step_ahead *ahead, int64_t tiles, struct thread_pool *pool);
 
 #endif

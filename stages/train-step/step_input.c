@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The labels of the nodes of the target type. */
+/* Opens the labels of the nodes of the target type. */
 static enum error_code open_labels(const struct stage_context *context, uint32_t dim,
                                    struct step_input *out, struct error *err)
 {
@@ -36,7 +36,8 @@ static enum error_code open_labels(const struct stage_context *context, uint32_t
     return ERROR_NONE;
 }
 
-/* All parts, whose files are mapped: their pages are the system's, and no memory of this program. */
+/* Opens all parts. Their files are mapped, so their pages belong to the system and do not count
+ * in the budget. */
 static enum error_code open_topology(const struct stage_context *context, struct topology *out,
                                      struct error *err)
 {
@@ -50,7 +51,8 @@ static enum error_code open_topology(const struct stage_context *context, struct
     return rc;
 }
 
-/* What is left for a unit when the rows are held; an arena without a limit would be 0. */
+/* Returns the bytes left for a unit beside the rows; at least 1, since an arena with limit 0 has
+ * no limit. */
 static size_t left_for_step(const struct stage_context *context, const struct step_input *input)
 {
     const struct step_memory *plan = &input->plan;
@@ -63,7 +65,7 @@ static size_t left_for_step(const struct stage_context *context, const struct st
     return held < context->memory_bytes ? (size_t)(context->memory_bytes - held) : 1;
 }
 
-/* Rows of resident types are in the budget, and not the preparer's. */
+/* Returns the budget of the preparer. Rows of resident types are held elsewhere and subtracted. */
 static uint64_t prepared_budget(const struct step_input *input)
 {
     const uint64_t held = node_features_resident_bytes(&input->features);
@@ -82,12 +84,14 @@ static enum error_code open_reader(const struct stage_context *context, struct s
                                 .wants_rows = input->embedding.width > 0,
                                 .budget_bytes = prepared_budget(input)};
     enum error_code rc = ERROR_NONE;
-    /* A layer leaves out zeros where it reads floats, and rows of all nodes: those that are listed are of some. */
+    /* A layer skips zeros only if it reads floats, and only in rows of all nodes: listed rows
+     * are those of some nodes. */
     if (input->model.config.precision == PRECISION_FP32 && !input->preparer.wants_rows &&
         !partition_book_lists_rows(context->book))
         rc = node_features_find_zeros(&input->features, input->plan.feature_bytes, context->pool,
                                       err);
-    /* The units of a pipeline of layers want one batch after another, and many times: nobody could guess which. */
+    /* In a pipeline of layers, units read one batch after another and each many times. The next
+     * one cannot be guessed. */
     if (rc != ERROR_NONE || context->is_replay || layer_pipeline_passes(context->schedule) > 0)
         return rc;
     rc = batch_reader_new(&input->preparer, &input->reader, err);
@@ -100,7 +104,7 @@ static enum error_code open_reader(const struct stage_context *context, struct s
     return rc == ERROR_NONE ? idle_aggregation_new(&idle, &input->idle, err) : rc;
 }
 
-/* The sources of rows and labels, and the memory that they share with a step. */
+/* Opens the sources of rows and labels, and plans the memory that they share with a step. */
 static enum error_code open_rows(const struct stage_context *context, struct step_input *out,
                                  uint32_t label_dim, struct error *err)
 {
@@ -184,8 +188,9 @@ enum error_code step_input_weights(const struct stage_context *context, struct s
     return ERROR_NONE;
 }
 
-/* Out of the budget, the batches trained and evaluated on share one area, and rows are brought by one
- * thread at a time. When what is read ahead takes the room, it makes way. */
+/* Reads the rows of a batch. If features exceed the budget, the training and the evaluation
+ * batch share one area, and one thread reads rows at a time. If the batch that was read ahead
+ * takes the room, it is discarded. */
 static enum error_code fill_batch(struct step_input *input, enum batch_use use, struct error *err)
 {
     struct prepared_batch *batch = &input->batch[use];
@@ -200,8 +205,9 @@ static enum error_code fill_batch(struct step_input *input, enum batch_use use, 
     return prepared_batch_fill(&input->preparer, batch, NULL, err);
 }
 
-/* `is_ahead`: what was made of the reader's batch is used, so that one has to be taken, even where the one trained last is the
- * same: the reader would read the next into it meanwhile. */
+/* Finds the batch in memory or reads it. With `is_ahead` the step uses rows aggregated from the
+ * reader's batch, so that batch must be taken even if the last training batch is the same:
+ * otherwise the reader would read the next batch into the rows that are in use. */
 static enum error_code find_batch(struct step_input *input, enum batch_use use,
                                   const struct key *key, bool is_ahead, struct error *err)
 {
@@ -216,7 +222,8 @@ static enum error_code find_batch(struct step_input *input, enum batch_use use,
     return rc == ERROR_NONE && !batch->has_rows ? fill_batch(input, use, err) : rc;
 }
 
-/* Whether *out is the batch, with what was aggregated of it between units. */
+/* Ends the aggregation. Returns whether *out is the batch with the rows that were aggregated
+ * between units. */
 static bool end_idle(const struct stage_context *context, struct step_input *input,
                      const struct key *key, struct arena *arena, struct step_batch *out)
 {
@@ -234,7 +241,7 @@ static bool end_idle(const struct stage_context *context, struct step_input *inp
     return is_there;
 }
 
-/* Rows that the batch reads. */
+/* Reports the rows that the batch reads. */
 static void count_rows(const struct stage_context *context, const struct step_input *input,
                        const struct step_batch *batch)
 {
@@ -247,7 +254,7 @@ static void count_rows(const struct stage_context *context, const struct step_in
     stage_times_add_rows(context->times, nodes, bytes);
 }
 
-/* By the same rows the seconds of the unit fall to parts. */
+/* Divides the seconds of the unit among the parts, in proportion to the rows of each. */
 static void share_among_parts(const struct stage_context *context, const struct step_batch *batch)
 {
     const uint32_t types = partition_book_types(context->book);
@@ -282,7 +289,7 @@ enum error_code step_input_layer(const struct stage_context *context, struct ste
                                  struct step_batch *out, struct error *err)
 {
     struct prepared_batch *batch = &input->batch[BATCH_TRAINING];
-    const bool reads_rows = layer == 0 || input->preparer.topology; /* of nodes, or of edges */
+    const bool reads_rows = layer == 0 || input->preparer.topology; /* of nodes or edges */
     enum error_code rc = ERROR_NONE;
     arena_reset(arena);
     if (!batch->has_record || strcmp(batch->key.text, key->text) != 0)
@@ -321,7 +328,7 @@ void step_input_read_ahead(const struct stage_context *context, struct step_inpu
     const bool with_rows = input->preparer.from_disk;
     if (with_rows && !ahead->area.data && input->batch[BATCH_EVALUATION].area.data)
         prepared_batch_lend(&input->batch[BATCH_EVALUATION], ahead);
-    if (!with_rows) /* its area is room for rows that are kept */
+    if (!with_rows) /* the cache gets the room of its area */
         prepared_batch_release(&input->preparer, ahead);
     cache_policy_refresh(&input->cache, &input->preparer,
                          (with_rows ? 2 : 1) * input->batch[BATCH_TRAINING].area.bytes,
@@ -347,7 +354,7 @@ void step_input_settle(struct step_input *input)
     input->is_aggregation = false;
 }
 
-/* The rows that the next round reads, while its weights are made. */
+/* Computes the rows of the next round in the idle time before its weights exist. */
 static void take_rows_ahead(const struct stage_context *context, struct step_input *input,
                             int64_t round, struct arena *arena)
 {

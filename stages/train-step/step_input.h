@@ -1,11 +1,12 @@
 /*
- * step_input - what a step reads: weights, a mini-batch, and the rows and labels of its nodes.
+ * step_input - reads the inputs of a step: weights, a mini-batch, and the rows and labels of its
+ * nodes.
  *
- * What the next unit is likely to want again is kept: the weights of a round for all its slots, and the
- * mini-batches last trained and last evaluated on (validation often has only one). What it is likely to
- * want for the first time is read ahead by a thread of its own (batch_reader.h), and aggregated by another when
- * there is nothing else to do (idle_aggregation.h). When the features do not
- * fit the budget, the rows that the stored mini-batches use most are cached (cache_policy.h).
+ * It keeps what the next unit probably needs again: the weights of a round, and the mini-batches
+ * of the last training and the last evaluation (validation often has only one). A thread reads
+ * ahead what the next unit probably needs for the first time (batch_reader.h), and another thread
+ * aggregates it in idle time (idle_aggregation.h). If the features do not fit the budget, the rows
+ * that the stored mini-batches use most are cached (cache_policy.h).
  */
 #ifndef STAGES_TRAIN_STEP_STEP_INPUT_H
 #define STAGES_TRAIN_STEP_STEP_INPUT_H
@@ -38,63 +39,71 @@ struct step_input { /* {0} is closed */
     bool has_weights;
     struct weights weights;
     struct node_features features;
-    struct feature_source *labels; /* NULL: the task labels no nodes */
+    struct feature_source *labels; /* NULL if the task labels no nodes */
     struct embedding_input embedding;
-    struct topology topology; /* {0} unless rows of edge features are read */
+    struct topology topology; /* {0} unless the model reads edge features */
     struct batch_preparer preparer;
-    struct prepared_batch batch[BATCH_USE_COUNT]; /* out of the budget one of them has the rows */
-    struct batch_reader *reader; /* NULL in a replay and in a pipeline of layers, as is the next */
+    /* if features exceed the budget, only one of them has rows */
+    struct prepared_batch batch[BATCH_USE_COUNT];
+    struct batch_reader *reader; /* NULL in a replay and in a pipeline of layers, as is `idle` */
     struct idle_aggregation *idle;
-    int64_t ahead_round; /* of the batch that is read ahead */
-    bool is_aggregation; /* the arena of a unit is `idle`'s */
-    double
-        published_at; /* the last gradient, by clock_seconds(); what is done later is done ahead */
-    double ahead_seconds; /* that learnable rows took between units */
+    int64_t ahead_round; /* round of the batch that is read ahead */
+    bool is_aggregation; /* `idle` uses the arena of a unit */
+    /* time of the last gradient, by clock_seconds(); later work counts as ahead */
+    double published_at;
+    double ahead_seconds; /* seconds that updates of learnable rows took between units */
     struct unit_guess guess;
     struct cache_policy cache;
 };
 
-/* Sets the limit of `arena` to what the budget leaves for a unit. */
+/* Opens the sources and sets the limit of `arena` to the bytes that the budget leaves for a
+ * unit. */
 MUST_CHECK enum error_code step_input_open(const struct stage_context *context,
                                            struct step_input *out, struct arena *arena,
                                            struct error *err);
 void step_input_close(struct step_input *input);
 
-/* Afterwards input->weights is that version. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT. */
+/* Reads weights of that version into input->weights, unless they are there. Fails:
+ * ERROR_NOT_FOUND; ERROR_CORRUPT. */
 MUST_CHECK enum error_code step_input_weights(const struct stage_context *context,
                                               struct step_input *input, int64_t version,
                                               struct error *err);
-/* With a learnable embedding its rows are those of input->weights, which was read before.
- * Resets the arena, but for rows of this batch that were aggregated in it between units.
- * Fails: ERROR_NOT_FOUND; ERROR_CORRUPT when the batch does not suit model or partition. */
+/* Reads the batch `key`. With a learnable embedding, the rows have the version of
+ * input->weights, which the caller has read before. Resets the arena, except for rows of this
+ * batch that were aggregated in it between units. Fails: ERROR_NOT_FOUND; ERROR_CORRUPT if the
+ * batch does not fit the model or the partition. */
 MUST_CHECK enum error_code step_input_batch(const struct stage_context *context,
                                             struct step_input *input, enum batch_use use,
                                             const struct key *key, struct arena *arena,
                                             struct step_batch *out, struct error *err);
-/* The same for a pass through one layer, from 0 (layer_step.h): its rows are brought for those that read them alone. */
+/* Reads the batch for a pass through one layer, from 0 (layer_step.h). Reads node and edge rows
+ * only if that layer needs them. */
 MUST_CHECK enum error_code step_input_layer(const struct stage_context *context,
                                             struct step_input *input, const struct key *key,
                                             int layer, struct arena *arena, struct step_batch *out,
                                             struct error *err);
-/* Begins to read the mini-batch that the unit after this training unit is likely to want; a failure is none, the step reads
- * it then. When the features do not fit the budget, its feature rows are read ahead too, but only from a disk: copying
- * rows out of the page cache keeps a core busy, so nothing is won by doing it beside the step, and the step would need
- * a second area for the rows. */
+/* Begins to read the mini-batch that the unit after this training unit probably needs. A failure
+ * is ignored: the step then reads the batch itself. If the features do not fit the budget,
+ * feature rows are read ahead only from a disk. Copying rows out of the page cache keeps a core
+ * busy, so doing it beside the step saves no time and would need a second area for the rows. */
 void step_input_read_ahead(const struct stage_context *context, struct step_input *input,
                            int64_t round, int32_t slot);
-/* When the gradient is published: begins to aggregate what was read ahead, in the arena, which is the aggregation's until
- * the next batch is asked for, or step_input_settle(). In the budget alone, and with learnable rows once they are of the version
- * that the batch will be asked for with. `room`: bytes of the arena that it may take. */
+/* Begins to aggregate the batch that was read ahead. The caller has published its gradient. The
+ * aggregation owns the arena until the next batch is asked for, or until step_input_settle(),
+ * and takes at most `room` bytes of it. Does nothing if the features do not fit the budget, or
+ * if the learnable rows do not have the version that the batch will need. */
 void step_input_aggregate_ahead(const struct stage_context *context, struct step_input *input,
                                 struct arena *arena, size_t room);
-/* Ends that, before anything else than the next batch is done in the arena, or with learnable rows. */
+/* Ends the aggregation. The caller must do so before it uses the arena or the learnable rows for
+ * anything but the next batch. */
 void step_input_settle(struct step_input *input);
-/* When the training unit given last, of round `round`, was completed as the done_count-th of all: guesses once more what
- * comes, and reads and aggregates that instead if it is another. Learnable rows go to the version behind the round, if all
- * of its gradients are there. */
+/* Guesses the next unit again, now that the last training unit, of round `round`, was completed
+ * as the done_count-th of all. If the guess changes, that batch is read and aggregated instead.
+ * Advances learnable rows to the version after the round if all its gradients are stored. */
 void step_input_rest(const struct stage_context *context, struct step_input *input, int64_t round,
                      int64_t done_count, struct arena *arena);
-/* Labels of the seeds, rows of the task's form, in the arena. Fails: ERROR_CORRUPT for a label that is none. */
+/* Reads the labels of the seeds, as rows in the form of the task, into the arena. Fails:
+ * ERROR_CORRUPT for an invalid label. */
 MUST_CHECK enum error_code step_input_labels(const struct stage_context *context,
                                              struct step_input *input,
                                              const struct step_batch *batch, struct arena *arena,

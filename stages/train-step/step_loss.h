@@ -1,5 +1,6 @@
 /*
- * step_loss - the loss of a step's seeds, and what is never published: numbers that are not finite.
+ * step_loss - the loss of the seeds of a step, and the refusal of numbers that are not finite.
+ * Such numbers are never published.
  */
 #ifndef STAGES_TRAIN_STEP_STEP_LOSS_H
 #define STAGES_TRAIN_STEP_STEP_LOSS_H
@@ -11,22 +12,24 @@
 
 #include <stdint.h>
 
-/* Fails: ERROR_INPUT saying which value of `what` [count] is not finite. */
+/* Checks that value [count] is finite. Fails: ERROR_INPUT naming the first value of `what` that
+ * is not. */
 MUST_CHECK enum error_code step_check_finite(const float *value, uint64_t count, const char *what,
                                              struct error *err);
-/* Of the loss over `what`, and of `count` logits. Fails: ERROR_INPUT. */
+/* Checks the loss over `what`, and `count` logits. Fails: ERROR_INPUT. */
 MUST_CHECK enum error_code step_loss_check(const struct loss_result *loss, const char *what,
                                            const float *logits, uint64_t count, struct error *err);
-/* The loss of the seeds by logits [seeds, classes] and labels (rows of the task's form), and its
- * gradient for the logits into `slope`, as large. Fails: as step_loss_check(). */
+/* Computes the loss of the seeds from logits [seeds, classes] and labels (rows in the form of
+ * the task). Writes its gradient for the logits to `slope` [seeds, classes]. Fails: as
+ * step_loss_check(). */
 MUST_CHECK enum error_code step_loss_of_seeds(const struct stage_context *context,
                                               const struct loss_rule *rule,
                                               const struct step_batch *batch, const float *logits,
                                               const void *labels, float *slope,
                                               struct loss_result *loss, struct error *err);
-/* The loss as a gradient's record has it, so that slots can be added up: `sum` is the mean times
- * the rows that it is over. Where no labelled row weighs anything, the mean is undefined, and the
- * slot is one without seeds. */
+/* Returns the loss in the form of a gradient record, so that slots can be added up: `sum` is the
+ * mean times the number of rows. If no labelled row has weight, the mean is undefined, and the
+ * result is that of a slot without seeds. */
 struct loss_result step_loss_of_slot(const struct loss_result *loss);
 
 #endif

@@ -17,14 +17,14 @@ uint32_t step_memory_count(double count)
     return count < (double)UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-/* The largest blocks that there can be, from the input side; they have no edges to look at. */
+/* The largest possible blocks, from the input side. They have no edges. */
 struct counted_blocks {
     struct relation_block block[LAYER_COUNT_MAX];
     uint32_t count[LAYER_COUNT_MAX + 1][RELATION_TYPE_COUNT_MAX];
     struct relation_edges edges[]; /* [hops, relations] */
 };
 
-/* A mini-batch that is trained or evaluated on. */
+/* A training or evaluation batch of the largest size. */
 struct counted_batch { /* {0} is empty */
     const struct stage_context *context;
     const struct model *model;
@@ -38,7 +38,7 @@ struct counted_batch { /* {0} is empty */
 static struct relation_edges bound_edges(const struct counted_batch *batch, int layer,
                                          uint32_t relation)
 {
-    static const float value[1]; /* of edges and nodes: there, but not read; so is the next */
+    static const float value[1]; /* stand for edge and node values that exist and are not read */
     static const uint32_t row[1];
     const struct batch_bounds *bounds = &batch->bounds;
     const struct relation *ends = partition_book_relation(batch->context->book, relation);
@@ -114,8 +114,8 @@ static void close_batch(struct counted_batch *batch)
 
 enum first_rows { ROWS_AGGREGATED_BY_STEP, ROWS_AGGREGATED_AHEAD, ROWS_GIVEN_AGGREGATED };
 
-/* Rows that were aggregated between two units lie in the arena (idle_aggregation.h); those of a
- * batch out of the budget do not, and they are of batches that do not list their rows. */
+/* Counts the first layer's rows. Rows that were aggregated between two units lie in the arena
+ * (idle_aggregation.h). Given rows lie in the area of a batch, which does not list its rows. */
 static enum error_code count_first_rows(const struct counted_batch *counted, enum first_rows rows,
                                         struct step_batch *batch, struct arena *arena)
 {
@@ -129,13 +129,13 @@ static enum error_code count_first_rows(const struct counted_batch *counted, enu
         if (rc != ERROR_NONE)
             return rc;
     } else {
-        batch->aggregated = batch; /* anywhere but NULL */
+        batch->aggregated = batch; /* any pointer but NULL */
     }
     batch->aggregated_count = batch->block[0].edges[0].block.destination_count;
     return ERROR_NONE;
 }
 
-/* The batch as a step has it. */
+/* Returns the batch in the form that a step has. */
 static struct step_batch batch_of(const struct counted_batch *counted)
 {
     struct step_batch batch = {.target_type = counted->context->book->target_type,
@@ -175,14 +175,14 @@ static enum error_code count_graphs(const struct model *model, uint32_t graphs, 
     return rc == ERROR_NONE && trains ? graph_step_backward(&step, logits, &value, NULL) : rc;
 }
 
-/* Graphs of a batch at most. */
+/* Returns the most graphs in a batch. */
 static uint32_t graphs_of(const struct stage_context *context, bool trains)
 {
     const struct schedule *s = context->schedule;
     return step_memory_count((double)(trains ? s->batch_size : s->evaluation_batch_size));
 }
 
-/* What train_step.c does in a unit, in an arena that counts. */
+/* Repeats the allocations of a unit of train_step.c in an arena that counts. */
 static enum error_code count_pass(const struct counted_batch *counted, enum first_rows rows,
                                   struct arena *arena)
 {
@@ -197,7 +197,7 @@ static enum error_code count_pass(const struct counted_batch *counted, enum firs
     if (rc == ERROR_NONE)
         rc = count_embeddings(counted, &batch, arena);
     const struct model_input input = step_batch_input(&batch, NULL);
-    /* Labels, logits and their slope, or what is counted in the evaluation. */
+    /* labels, logits and their gradient; in the evaluation the counts */
     for (int i = 0; rc == ERROR_NONE && i < 3; i++)
         rc = arena_new(arena, &logits, (size_t)batch.seed_count * model_output_dim(model), "logits",
                        NULL);
@@ -218,8 +218,8 @@ static enum error_code count_pass(const struct counted_batch *counted, enum firs
     return rc;
 }
 
-/* Returns the bytes that were counted, and releases the arena. They are infinite when not even that
- * could be found out. */
+/* Returns the bytes that were counted, and releases the arena. They are infinite if counting
+ * failed. */
 static double bytes_counted(enum error_code rc, struct arena *arena, size_t around)
 {
     const double bytes = rc == ERROR_NONE ? (double)arena->used + (double)around : HUGE_VAL;
@@ -227,8 +227,8 @@ static double bytes_counted(enum error_code rc, struct arena *arena, size_t arou
     return bytes;
 }
 
-/* The same of a pass through one layer (layer_step.h); rows that are aggregated ahead are those of
- * a whole step alone. */
+/* Returns the bytes of a pass through one layer (layer_step.h). Only a whole step aggregates
+ * rows ahead. */
 static double layer_bytes(const struct counted_batch *counted, int layer, enum first_rows rows)
 {
     struct arena arena = {.counts = true};
@@ -265,10 +265,10 @@ static double pass_bytes(const struct counted_batch *counted, enum first_rows ro
 
 /* --- records, rows and labels --- */
 
-/* The arrays of a mini-batch as they are read (mini_batch.h, prepared_batch.h): of a node its id,
- * its number in its type, the seed that it is of, and a bit or up to four places in the set that
- * finds it twice; of a row its start, and if rows are listed its place, length and degree; of a
- * node in each relation to its type what it has there, if the model reads that. */
+/* Returns the bytes of the arrays of a mini-batch (mini_batch.h, prepared_batch.h). A node has
+ * an id, a number in its type, the seed it belongs to, and a bit or up to four places in the set
+ * that finds duplicates. A row has a start, and a place, length and degree if rows are listed.
+ * Each node also has the values that the model reads for each relation to its type. */
 static double batch_bytes(const struct counted_batch *counted)
 {
     const struct batch_bounds *bounds = &counted->bounds;
@@ -333,9 +333,9 @@ struct step_memory step_memory_share(const struct step_needs *needs, double memo
                                 .rows_fit = rows_fit};
 }
 
-/* Of batches there are those trained on, read ahead, and looked at to choose the rows that are
- * kept, and the one evaluated on. A record is about half of its batch at most, and is given back
- * when that was read. */
+/* Divides the budget. The batches in memory are the one in training, the one read ahead, the one
+ * counted to choose cached rows, and the one evaluated. A record takes at most about half of its
+ * batch and is released after reading. */
 static struct step_memory plan(const struct counted_batch *training,
                                const struct counted_batch *validation, uint32_t label_dim)
 {
@@ -344,7 +344,7 @@ static struct step_memory plan(const struct counted_batch *training,
     const uint64_t embedding = embedding_input_budget(context);
     const enum first_rows given = embedding ? ROWS_AGGREGATED_BY_STEP : ROWS_GIVEN_AGGREGATED;
     const enum first_rows trained = training->bounds.is_nested ? given : ROWS_AGGREGATED_BY_STEP;
-    const double weights = 8 * (double)model->value_count; /* two versions of the record */
+    const double weights = 8 * (double)model->value_count; /* two versions of the weights */
     const struct step_needs needs = {
         .rows = all_rows_bytes(context, model->config.precision),
         .labels = labels_bytes(context->book, label_dim),

@@ -39,6 +39,9 @@ void step_publish_begin(struct publication *publication, const struct stage_cont
                                         .gradient = gradient,
                                         .trained_count = trained_count,
                                         .state = changes_rows ? state : NULL};
+    /* Both threads only read the gradient, so no lock is needed. The rows change before the
+     * record is stored. They exist in this process only: after a crash they are computed again
+     * from stored gradients, and after a failed write step_publish_undo() discards them. */
     publication->is_beside =
         changes_rows && pthread_create(&publication->thread, NULL, put_beside, publication) == 0;
     if (!publication->is_beside)

@@ -1,14 +1,16 @@
 /*
- * train-step - one mini-batch forward and backward, or one validation batch forward; learnable rows, and their seals.
+ * train-step - computes one mini-batch forward and backward, or one validation batch forward. Also
+ * updates the learnable rows and writes their seals.
  *
  *   weights of the round ────────────┐
  *   mini_batch of the slot ──────────┼─> forward ─> loss ─> backward ─> gradient of the slot
  *   feature rows, labels (shards) ───┘        └─> counts ─────────────> evaluation
  *
- * A slot is a micro-batch of a round; its gradient is that of the mean loss over its labelled seeds, and
- * aggregate makes one step out of all slots. Nothing is remembered from unit to unit but what was read:
- * any worker can do any slot. Numbers that are not finite are never published: a diverged run, or a
- * poisoned batch, stops with the round and slot it began in.
+ * A slot is a micro-batch of a round. Its gradient is the gradient of the mean loss over its
+ * labelled seeds, and aggregate makes one optimizer step from all slots. Between units a worker
+ * keeps only what it has read, so any worker can compute any slot. Numbers that are not finite are
+ * never published: a diverged run, or a poisoned batch, stops with the round and the slot in which
+ * it began.
  */
 #include "common/base/clock.h"
 #include "common/base/log.h"
@@ -36,39 +38,42 @@
 
 struct train_step {
     struct step_input input;
-    struct arena arena;          /* everything of one unit but for: */
-    struct arena gradient_arena; /* what is stored, while the next batch is prepared in the other */
-    size_t limit;                /* of both together */
-    struct arena row_arena; /* what changing learnable rows takes while the gradient is stored */
+    struct arena arena; /* everything of one unit except the gradient */
+    /* the gradient; it is stored while the next batch is prepared in `arena` */
+    struct arena gradient_arena;
+    size_t limit; /* of both arenas together */
+    /* for the update of learnable rows, which runs while the gradient is stored */
+    struct arena row_arena;
     struct run_loss loss;
-    struct graph_targets targets; /* of a task of graphs */
-    struct tally tally;           /* of the validation batch at hand */
-    size_t most_bytes;            /* that a unit took */
-    int layer;                    /* that a pass was of, one more than its number; 0: none yet */
+    struct graph_targets targets; /* in a task of graphs */
+    struct tally tally;           /* of the current validation batch */
+    size_t most_bytes;            /* the most that a unit took */
+    int layer;                    /* number of the last pass's layer + 1; 0: none yet */
 };
 
-/* What a unit computes in; all in the arena. */
+/* The arrays of a unit; all in the arena. */
 struct step {
     struct step_batch batch;
-    const void *labels; /* rows of the task's form */
-    float *
-        logits; /* [seeds, class_count]; of a task of pairs or graphs [seeds, hidden], what the decoder or the readout reads */
-    float *slope; /* as large: gradient of the loss for the logits */
+    const void *labels; /* rows in the form of the task */
+    /* [seeds, class_count]; in a task of pairs or graphs [seeds, hidden], the input of the
+     * decoder or the readout */
+    float *logits;
+    float *slope; /* gradient of the loss for the logits, of the same size */
     struct model_workspace workspace;
-    struct pair_step pairs;   /* of tasks with a decoder */
-    struct graph_step graphs; /* of tasks with a readout */
-    float *head_gradient;     /* [trained_count], of either */
+    struct pair_step pairs;   /* in tasks with a decoder */
+    struct graph_step graphs; /* in tasks with a readout */
+    float *head_gradient;     /* [trained_count], gradient of the decoder or the readout */
 };
 
 /* --- heads --- */
 
-/* A head makes the outputs of examples from what the last layer gives for nodes. `begin` is NULL
- * where there is nothing to prepare. */
+/* A head computes the outputs of examples from the output of the last layer. `begin` is NULL if
+ * there is nothing to prepare. */
 struct head {
-    const char *examples; /* how messages call them */
+    const char *examples; /* name of the examples in messages */
     enum error_code (*begin)(const struct stage_context *context, struct train_step *t,
                              enum batch_use use, struct step *step, struct error *err);
-    /* The loss, and its gradient for the logits and for the tensors of the head. */
+    /* Computes the loss, and its gradient for the logits and for the tensors of the head. */
     enum error_code (*find_loss)(const struct stage_context *context, struct train_step *t,
                                  struct step *step, struct loss_result *loss, struct error *err);
     enum error_code (*count)(struct train_step *t, struct step *step, struct error *err);
@@ -85,7 +90,7 @@ static enum error_code check_loss(const struct stage_context *context, const str
                            step->batch.seed_count * columns, err);
 }
 
-/* The graphs of the batch. */
+/* Finds the graphs of the batch. */
 static enum error_code begin_graphs(const struct stage_context *context, struct train_step *t,
                                     enum batch_use use, struct step *step, struct error *err)
 {
@@ -189,7 +194,8 @@ static const struct head *head_of(const struct stage_context *context)
     return &heads[task_example_of(context->book->task)];
 }
 
-/* Of `limit` for both arenas of a unit: what is left beside one that has that much. */
+/* Returns how many bytes of `limit` remain for the second arena once the first holds `used`
+ * bytes. */
 static size_t left_beside(const struct train_step *t, size_t used)
 {
     return t->limit > used ? t->limit - used : 1;
@@ -234,7 +240,8 @@ static enum error_code forward(const struct stage_context *context, struct train
                          trace, err);
 }
 
-/* Into gradient [value_count], and with a learnable embedding into the sparse sections of `out`. */
+/* Computes the gradient into gradient [value_count]. With a learnable embedding, also computes
+ * the sparse sections of `out`. */
 static enum error_code backward(const struct stage_context *context, struct train_step *t,
                                 const struct step *step, struct model_trace *trace, float *gradient,
                                 struct gradient *out, struct error *err)
@@ -253,7 +260,8 @@ static enum error_code backward(const struct stage_context *context, struct trai
                : rc;
 }
 
-/* A replay chooses nothing. */
+/* Finds the version of the weights for a round. A replay reads the stored choice and never makes
+ * one. */
 static enum error_code find_base(const struct stage_context *context, int64_t round, int64_t *base,
                                  struct error *err)
 {
@@ -312,7 +320,7 @@ static struct layer_step layer_step_of(const struct stage_context *context, stru
     return (struct layer_step){context, &t->input, &t->loss, &t->arena};
 }
 
-/* The last pass of a pipeline of layers. */
+/* Computes the last pass of a pipeline of layers. */
 static enum error_code gather_gradient(const struct stage_context *context, struct train_step *t,
                                        const struct unit *unit, float **value, struct gradient *out,
                                        struct error *err)
@@ -339,7 +347,8 @@ static enum error_code pass_layer(const struct stage_context *context, struct tr
     return rc == ERROR_INPUT ? poisoned(unit, err) : rc;
 }
 
-/* Finding the largest numbers is part of encoding. */
+/* Splits the gradient by error feedback. Its time counts as encoding, of which finding the
+ * largest numbers is a part. */
 static enum error_code feed_back(const struct stage_context *context, struct train_step *t,
                                  const struct unit *unit, float *value, struct gradient *gradient,
                                  struct error *err)
@@ -352,7 +361,9 @@ static enum error_code feed_back(const struct stage_context *context, struct tra
     return rc;
 }
 
-/* While the gradient is stored the next batch is prepared. */
+/* Stores the gradient, and prepares the next batch meanwhile. The gradient lies in its own
+ * arena, so the other one is free. If storing fails, the aggregation is ended first, because it
+ * reads the learnable rows that the undo changes. */
 static enum error_code publish(const struct stage_context *context, struct train_step *t,
                                const struct unit *unit, const struct gradient *gradient,
                                struct error *err)
@@ -383,6 +394,9 @@ static enum error_code train(const struct stage_context *context, struct train_s
         return rc == ERROR_INPUT ? poisoned(unit, err) : rc;
     stage_times_enter(context->times, TIME_WRITE);
     if (context->schedule->keeps_residuals)
+        /* The residual is stored before the gradient. After a crash in between, the unit runs
+         * again and writes the same residual. In the other order, a stored gradient would mark
+         * the slot as done without its residual. */
         rc = feed_back(context, t, unit, value, &gradient, err);
     note_bytes(t);
     return rc == ERROR_NONE ? publish(context, t, unit, &gradient, err) : rc;
@@ -439,7 +453,7 @@ static enum error_code seal_rows(const struct stage_context *context, struct tra
                            err);
 }
 
-/* What the budget became, and what it had become when the program ends. */
+/* Logs how the budget is divided. train_step_close() logs how much of it was used. */
 static void tell_plan(const struct stage_context *context, const struct train_step *t)
 {
     const struct step_memory *plan = &t->input.plan;
@@ -512,7 +526,7 @@ static enum error_code train_step_open(const struct stage_context *context, void
     return rc;
 }
 
-/* Of a unit of a pipeline of layers; 0: it is of none. */
+/* Returns the pass of a unit of a pipeline of layers; 0 for any other unit. */
 static int32_t pass_of(const struct schedule *s, const struct unit *unit)
 {
     if (unit->kind == UNIT_STEP_LAYER)
@@ -546,8 +560,9 @@ static void name_pass(const struct schedule *s, int64_t round, int32_t pass,
         (void)snprintf(name, UNIT_NAME_SIZE, "step-layer/%" PRId64 "/%" PRId32 "/", round, pass);
 }
 
-/* Of a whole step the batches whose rows are here (held_parts.h). Of passes the layer that it had before, and of that the way back first:
- * one forward, one backward. */
+/* Prefers, for a whole step, batches whose rows are open (held_parts.h). For a pass, prefers the
+ * layer of the last pass, the backward pass before the forward pass. So a worker alternates one
+ * forward and one backward. */
 static int train_step_prefers(const struct stage_context *context, const void *state,
                               const struct unit *unit,
                               char beginning[STAGE_PREFERS_MAX][UNIT_NAME_SIZE])
@@ -574,7 +589,7 @@ static void train_step_rest(const struct stage_context *context, void *state,
     if (unit->kind != UNIT_TRAIN_STEP)
         return;
     step_input_rest(context, &t->input, unit->round, done_count, &t->arena);
-    if (context->schedule->reuse_epochs == 1) /* else later epochs read the batch again */
+    if (context->schedule->reuse_epochs == 1) /* otherwise later epochs read the batch again */
         store_drop_cache(context->store,
                          key_mini_batch(context->run_id, unit->round, unit->slot).text);
 }

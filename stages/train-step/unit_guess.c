@@ -10,7 +10,8 @@ static void advance(const struct schedule *schedule, int64_t *round, int32_t *sl
     ++*round;
 }
 
-/* Slots from the last unit to this; 0: it is not among the next ones. */
+/* Returns the number of slots from the last unit to this one; 0 if it is not among the next
+ * STEP_MAX. */
 static int step_to(const struct unit_guess *guess, const struct schedule *schedule, int64_t round,
                    int32_t slot)
 {
@@ -24,7 +25,7 @@ static int step_to(const struct unit_guess *guess, const struct schedule *schedu
     return 0;
 }
 
-/* The unit at hand shows where the last guess should have gone. */
+/* Learns from the unit that came what the last guess should have been. */
 static void learn(struct unit_guess *guess, int step)
 {
     if (!step) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct held_pair {
-    uint64_t pair; /* source above, target below */
+    uint64_t pair; /* source in the upper half, target in the lower half */
     int64_t time;
     uint16_t type;
 };
@@ -19,12 +19,12 @@ struct held_pair {
 /* The time of a pair that was never seen. */
 static const int64_t never = INT64_MIN;
 
-struct bank { /* one run */
+struct bank { /* the state of one measurement */
     const struct edge_bank_config *config;
-    struct held_pair *held; /* [held_count] by pair, type and time */
+    struct held_pair *held; /* [held_count] sorted by pair, type and time */
     size_t held_count;
-    float *score[EDGE_BANK_COUNT]; /* [pairs] of a split */
-    uint8_t *truth;                /* [pairs] */
+    float *score[EDGE_BANK_COUNT]; /* [pairs] of the current split */
+    uint8_t *truth;                /* [pairs] of the current split */
 };
 
 bool edge_bank_is_wanted(const struct pipeline_settings *settings)
@@ -35,7 +35,7 @@ bool edge_bank_is_wanted(const struct pipeline_settings *settings)
            split.kind == EDGE_SPLIT_TIME;
 }
 
-/* --- what was seen --- */
+/* --- the history --- */
 
 static int compare(const struct held_pair *a, const struct held_pair *b)
 {
@@ -79,7 +79,7 @@ static enum error_code list_held(struct bank *bank, struct error *err)
 static int64_t last_held(const struct bank *bank, const struct held_pair *asked)
 {
     size_t low = 0, high = bank->held_count;
-    while (low < high) { /* the first that is not before `asked` */
+    while (low < high) { /* finds the first pair that is not before `asked` */
         const size_t middle = low + (high - low) / 2;
         if (compare(&bank->held[middle], asked) < 0)
             low = middle + 1;
@@ -90,7 +90,8 @@ static int64_t last_held(const struct bank *bank, const struct held_pair *asked)
     return found && found->pair == asked->pair && found->type == asked->type ? found->time : never;
 }
 
-/* Returns when the topology has the pair last, before `time` if history is all, or `never`. */
+/* Returns the time of the last edge of the pair in the topology, or `never`. With history `all`,
+ * only edges before `time` count. */
 static int64_t last_trained(const struct bank *bank, uint32_t source, uint32_t target,
                             uint16_t type, int64_t time)
 {
@@ -115,7 +116,7 @@ static int64_t last_trained(const struct bank *bank, uint32_t source, uint32_t t
     return last;
 }
 
-/* Returns when a pair was last seen by an edge at `time`. */
+/* Returns when an edge at `time` has last seen its pair, or `never`. */
 static int64_t last_seen(const struct bank *bank, uint32_t source, uint32_t target, uint16_t type,
                          int64_t time)
 {
@@ -145,7 +146,7 @@ static bool is_within(int64_t seen, int64_t time, uint64_t duration)
     return seen != never && (seen >= time || (uint64_t)time - (uint64_t)seen <= duration);
 }
 
-/* Scores edge `i` and its negatives, from pair `at` on. */
+/* Scores edge `i` and its negatives, whose pairs begin at `at`. */
 static void score_edge(const struct bank *bank, int split, uint32_t i, uint64_t duration, size_t at)
 {
     const struct pair_request *request = bank->config->request[split];
@@ -179,7 +180,8 @@ static enum error_code measure_split(struct bank *bank, int split, struct edge_b
     return rc;
 }
 
-/* Allocates room for the pairs of the larger split. */
+/* Allocates room for the pairs of the larger split. Fails: ERROR_NO_MEMORY naming the bytes
+ * wanted and the budget. */
 static enum error_code new_scores(struct bank *bank, struct error *err)
 {
     enum { PAIR_BYTES = 2 * sizeof(float) + 1, SORT_BYTES = 8 };

@@ -19,7 +19,7 @@ static int by_time(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Counts the edges from each node in one row, or (`fills`) puts them where they belong. */
+/* Counts the edges from each node in one row or, if `fills`, stores them. */
 static enum error_code walk_row(struct event_changes *changes, const struct topology *topology,
                                 const struct graph_row *row, uint32_t node, bool fills,
                                 uint64_t *edges, struct error *err)
@@ -40,7 +40,7 @@ static enum error_code walk_row(struct event_changes *changes, const struct topo
     return rc;
 }
 
-/* Walks the rows of all nodes in all relations. */
+/* Walks over the rows of all nodes in all relations. */
 static enum error_code walk(struct event_changes *changes, const struct topology *topology,
                             bool fills, struct error *err)
 {
@@ -76,7 +76,7 @@ enum error_code event_changes_init(struct event_changes *changes, const struct t
         rc = walk(changes, topology, true, err);
     if (rc != ERROR_NONE)
         return rc;
-    for (uint32_t n = nodes; n > 0; n--) /* each was moved to the end of its edges */
+    for (uint32_t n = nodes; n > 0; n--) /* filling moved each start to the end of its edges */
         changes->start[n] = changes->start[n - 1];
     changes->start[0] = 0;
     qsort(changes->arrival, changes->edge_count, sizeof *changes->arrival, by_time);

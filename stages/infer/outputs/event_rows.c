@@ -16,8 +16,10 @@
 
 enum {
     TILE_EDGES = 1 << 18,
-    TILE_NODES = 64, /* exactly, so that no bit of a row depends on the rows beside it */
-    /* These take 1/2, 1/4 and 1/8 of the budget; the neighbours of a tile have the rest. */
+    /* always exactly, so that no bit of a row depends on the other rows of the tile */
+    TILE_NODES = 64,
+    /* Rows, inputs and a tile get these shares of the budget; the neighbours of a tile get the
+     * rest. */
     ROWS_SHARE = 2,
     INPUT_SHARE = 4,
     TILE_SHARE = 8
@@ -33,17 +35,17 @@ struct event_rows {
     struct joined_topology history;
     struct event_changes changes;
     struct neighbor_sampler *sampler;
-    struct type_inputs *input; /* of layer 1 */
+    struct type_inputs *input; /* input rows of layer 1 */
     struct type_ranges ranges;
     int64_t *all_neighbors; /* [relations]: fan-outs */
     struct edge_use edge_use;
-    struct inference_tile tile;               /* the one that is computed */
-    struct arena arena;                       /* of it */
+    struct inference_tile tile;               /* the current tile */
+    struct arena arena;                       /* memory of the tile */
     float *row[LAYER_COUNT_MAX];              /* [nodes, output width] of each layer, from 0 */
     uint8_t *is_valid[LAYER_COUNT_MAX];       /* [nodes] */
-    struct node_list wanted[LAYER_COUNT_MAX]; /* to be computed */
+    struct node_list wanted[LAYER_COUNT_MAX]; /* rows to be computed */
     struct node_list changed, of_type;
-    uint32_t *mark; /* [nodes] the last list that has the node, by: */
+    uint32_t *mark; /* [nodes]: number of the last list that has the node */
     uint32_t list;
     int64_t now;
     bool has_begun;
@@ -63,9 +65,7 @@ static const struct topology *topology_of(const struct event_rows *rows)
 
 static enum error_code check_room(const struct event_rows *rows, struct error *err)
 {
-    enum {
-        NODE_BYTES = 1 + sizeof(uint32_t)
-    }; /* whether a row is valid, and its place in a list */
+    enum { NODE_BYTES = 1 + sizeof(uint32_t) }; /* a valid flag and a place in a list */
     const struct topology *topology = topology_of(rows);
     const uint64_t budget = rows->config->budget_bytes;
     uint64_t bytes = event_changes_bytes(topology);
@@ -172,7 +172,7 @@ void event_rows_free(struct event_rows *rows)
     memory_free(rows);
 }
 
-/* --- lists of nodes, each once --- */
+/* --- lists of distinct nodes --- */
 
 static void begin_list(struct event_rows *rows, struct node_list *list)
 {
@@ -196,9 +196,9 @@ static enum error_code add_node(struct event_rows *rows, struct node_list *list,
     return rc;
 }
 
-/* --- what an edge changes --- */
+/* --- the effects of an edge --- */
 
-/* Adds the nodes that read `node` by now. */
+/* Adds the nodes that hear from `node` at the current time. */
 static enum error_code add_hearers(struct event_rows *rows, uint32_t node, struct error *err)
 {
     const struct event_changes *changes = &rows->changes;
@@ -209,8 +209,8 @@ static enum error_code add_hearers(struct event_rows *rows, uint32_t node, struc
     return rc;
 }
 
-/* Adds those of `layer` to the changed nodes of the layer below. `arrived`: targets of new
- * edges. */
+/* Adds the nodes whose rows of `layer` change to the changed nodes of the layer below.
+ * `arrived`: targets of new edges. */
 static enum error_code spread(struct event_rows *rows, int layer, const uint32_t *arrived,
                               size_t arrivals, struct error *err)
 {
@@ -239,7 +239,7 @@ static void forget_all(struct event_rows *rows)
 
 enum error_code event_rows_advance(struct event_rows *rows, int64_t time, struct error *err)
 {
-    struct node_list *arrived = &rows->wanted[0]; /* the last fetch is done with it */
+    struct node_list *arrived = &rows->wanted[0]; /* free between two fetches */
     const bool is_start = !rows->has_begun || time < rows->now;
     uint32_t node = 0;
     enum error_code rc = ERROR_NONE;
@@ -264,7 +264,7 @@ enum error_code event_rows_advance(struct event_rows *rows, int64_t time, struct
 
 /* --- computing --- */
 
-/* Whether the layer's row of `node` has to be computed; if so it is listed. */
+/* Lists the layer's row of `node` if it must be computed. */
 static enum error_code want(struct event_rows *rows, int layer, uint32_t node, struct error *err)
 {
     return rows->is_valid[layer][node] ? ERROR_NONE
@@ -281,7 +281,7 @@ static enum error_code row_of(const struct event_rows *rows, uint32_t relation, 
                : ERROR_NONE;
 }
 
-/* Lists the sources in `layer` that a node sees by now over a relation. */
+/* Lists the rows of `layer` that a node reads over a relation at the current time. */
 static enum error_code want_sources(struct event_rows *rows, int layer, uint32_t relation,
                                     uint32_t node, struct error *err)
 {
@@ -298,7 +298,7 @@ static enum error_code want_sources(struct event_rows *rows, int layer, uint32_t
     return rc;
 }
 
-/* Lists what the rows that are wanted of layer `layer` + 1 read of `layer`. */
+/* Lists the rows of `layer` that the wanted rows of layer `layer` + 1 read. */
 static enum error_code want_below(struct event_rows *rows, int layer, struct error *err)
 {
     const struct node_list *above = &rows->wanted[layer + 1];
@@ -314,7 +314,7 @@ static enum error_code want_below(struct event_rows *rows, int layer, struct err
     return rc;
 }
 
-/* Adds the edges that a node sees by now over all relations. */
+/* Adds the number of edges that a node sees at the current time to *edges. */
 static enum error_code count_edges(const struct event_rows *rows, uint32_t node, uint64_t *edges,
                                    struct error *err)
 {
@@ -328,7 +328,7 @@ static enum error_code count_edges(const struct event_rows *rows, uint32_t node,
     return rc;
 }
 
-/* Returns how many of node [count] go into a tile, by the number of nodes and of their edges. */
+/* Finds how many of node [count] go into a tile. The number of nodes and of edges limits it. */
 static enum error_code tile_size(const struct event_rows *rows, const uint32_t *node, size_t count,
                                  uint32_t *out, struct error *err)
 {
@@ -342,8 +342,8 @@ static enum error_code tile_size(const struct event_rows *rows, const uint32_t *
     return rc;
 }
 
-/* Fills the nodes of a tile and the times at which they see their edges. Copies of the last node,
- * which see no edges, fill up the tile. */
+/* Fills in the nodes of a tile and the times at which they see edges. Copies of the last node,
+ * which see no edges, fill the rest. */
 static enum error_code fill_tile(struct event_rows *rows, const uint32_t *node, uint32_t count,
                                  uint32_t **tile, int64_t **time, struct error *err)
 {
@@ -357,8 +357,7 @@ static enum error_code fill_tile(struct event_rows *rows, const uint32_t *node, 
     return rc;
 }
 
-/* Makes the neighbourhoods of a tile's nodes, which are its nodes alone for a layer that uses no
- * edges. */
+/* Draws the neighbourhoods of a tile's nodes. A layer without edges gets the nodes only. */
 static enum error_code draw(struct event_rows *rows, int layer, const uint32_t *node,
                             uint32_t count, struct inference_tile *tile, struct error *err)
 {
@@ -391,7 +390,7 @@ static enum error_code draw(struct event_rows *rows, int layer, const uint32_t *
     return rc;
 }
 
-/* Copies rows of layer `from` of the tile's own nodes, one after the other. */
+/* Copies the rows of layer `from` for the tile's own nodes, one after the other. */
 static enum error_code copy_rows(struct event_rows *rows, int from,
                                  const struct inference_tile *tile, const float **out,
                                  struct error *err)
@@ -407,7 +406,7 @@ static enum error_code copy_rows(struct event_rows *rows, int from,
     return rc;
 }
 
-/* Reads the rows of features. They are multiplied as they stand, even if most of them are zero. */
+/* Reads feature rows. They are multiplied as they are, even if they are mostly zero. */
 static enum error_code read_features(struct event_rows *rows, struct inference_tile *tile,
                                      struct error *err)
 {
@@ -417,7 +416,7 @@ static enum error_code read_features(struct event_rows *rows, struct inference_t
     return rc;
 }
 
-/* Reads what the layer reads of the tile's nodes. */
+/* Reads the rows that the layer reads of the tile's nodes. */
 static enum error_code read_input(struct event_rows *rows, int layer, struct inference_tile *tile,
                                   struct error *err)
 {
@@ -435,7 +434,7 @@ static enum error_code read_input(struct event_rows *rows, int layer, struct inf
     return rc == ERROR_NONE ? inference_tile_add_lower(tile, model, layer + 1, lower, err) : rc;
 }
 
-/* Computes the rows of node [count], which are of one type. */
+/* Computes the rows of node [count] of one type. */
 static enum error_code compute_tile(struct event_rows *rows, int layer, uint32_t type,
                                     const uint32_t *node, uint32_t count, struct error *err)
 {
@@ -476,7 +475,7 @@ static uint32_t type_of(const struct event_rows *rows, uint32_t node)
     return type_ranges_type(&rows->ranges, type_ranges_part(&rows->ranges, node), node);
 }
 
-/* Lists the nodes of one type that the layer has to compute. */
+/* Lists the nodes of one type whose rows the layer must compute. */
 static enum error_code choose_type(struct event_rows *rows, int layer, uint32_t type,
                                    struct error *err)
 {

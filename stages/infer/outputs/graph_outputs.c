@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TILE_GRAPHS = 64, PIECE_NODES = 1024 }; /* of a thread; rows that it reads at a time */
+/* Graphs that a thread takes at a time, and rows that it reads at a time. */
+enum { TILE_GRAPHS = 64, PIECE_NODES = 1024 };
 
 static void describe_rows(const struct graph_outputs *graphs, const struct stage_context *context,
                           struct output_rows *rows)
@@ -59,7 +60,8 @@ static float *row_of(const struct pass *pass, enum output_tensor tensor, uint32_
     return (float *)(void *)(rows->row[tensor] + (graph - rows->first) * rows->row_bytes[tensor]);
 }
 
-/* Nodes first .. end - 1 of graph `graph`, whose rows lie at `row`. */
+/* Adds nodes first .. end - 1 of graph `graph`, whose rows lie at `row`. The last node completes
+ * the graph. */
 static void add_nodes(const struct pass *pass, uint32_t graph, uint32_t first, uint32_t end,
                       const float *row)
 {
@@ -77,7 +79,7 @@ static void add_nodes(const struct pass *pass, uint32_t graph, uint32_t first, u
            pass->rows->row_bytes[OUTPUT_LABELS]);
 }
 
-/* Graphs `graph` to end - 1, by pieces of their nodes. */
+/* Reads the graphs `graph` to end - 1, in pieces of their nodes. */
 static enum error_code read_graphs(const struct pass *pass, uint32_t graph, uint32_t end,
                                    float *piece, struct error *err)
 {

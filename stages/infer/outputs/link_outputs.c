@@ -26,33 +26,34 @@
 #include <unistd.h>
 
 enum {
-    EDGES_MOST = 4096, /* of a block: whole pieces */
-    PIECE_EDGES =
-        64, /* whose loss is summed before it is added: the same sum for blocks of any size */
-    BLOCK_SHARE = 8,  /* of the memory: rows of a block */
-    SCORE_SHARE = 8,  /* all scores */
-    SCORE_BYTES = 18, /* of one: as it is kept while an array grows, and sorted */
+    EDGES_MOST = 4096, /* edges of a block; a multiple of PIECE_EDGES */
+    /* the loss of a piece is summed before it is added, so the sum is the same for blocks of any
+     * size */
+    PIECE_EDGES = 64,
+    BLOCK_SHARE = 8,  /* share of the memory for the rows of a block */
+    SCORE_SHARE = 8,  /* share of the memory for all scores */
+    SCORE_BYTES = 18, /* bytes of a score while its array grows and is sorted */
     LINES_BYTES = 1 << 20
 };
 
-struct link_outputs { /* one run */
+struct link_outputs { /* the state of one run */
     const struct link_outputs_config *config;
     const struct stage_context *context;
     struct decoder decoder;
     struct edge_splits splits;
     struct topology topology;
-    int64_t *node_time; /* of its nodes; NULL: they are always there */
+    int64_t *node_time; /* of the graph's nodes; NULL: they are always visible */
     struct known_pairs known;
     struct pair_ends ends;
-    struct pair_sides sides; /* of a bipartite graph without relations */
+    struct pair_sides sides; /* in a bipartite graph without relations */
     struct link_rows rows;
-    struct node_permutation permutation; /* where it is read */
-    struct arena arena;                  /* of a block */
+    struct node_permutation permutation; /* if it is read here */
+    struct arena arena;                  /* memory of a block */
     struct link_ranks ranks;
-    /* Events that see earlier held-out ones (infer.history) have these; otherwise NULL. */
+    /* For events that see earlier held-out ones (infer.history); otherwise NULL. */
     struct event_rows_config events_config;
     struct event_rows *events;
-    struct event_results results; /* of a split */
+    struct event_results results; /* of the current split */
     struct prediction_lines lines;
     int fd_plus_one;
 };
@@ -64,11 +65,11 @@ struct block {
     uint32_t count;
     const uint32_t *source, *target; /* [count] nodes */
     const uint16_t *type;            /* [count]; NULL: edges have none */
-    struct edge_times time;          /* likewise */
+    struct edge_times time;          /* [count]; {0}: edges have none */
     struct pair_rows pairs;
     float *score;              /* [pairs, outputs] */
-    struct link_rank *rank[2]; /* [count] of targets, of sources; NULL: none */
-    float *label;              /* [count] rows of the task; NULL: links have none */
+    struct link_rank *rank[2]; /* [count] ranks of targets and of sources; NULL: not ranked */
+    float *label; /* [count] label rows in the form of the task; NULL: links have none */
 };
 
 static uint32_t negatives_of(const struct link_outputs *o)
@@ -76,7 +77,7 @@ static uint32_t negatives_of(const struct link_outputs *o)
     return (uint32_t)pipeline_evaluation_negatives(o->context->settings);
 }
 
-/* NULL of links. */
+/* Returns the task of labelled edges; NULL for links. */
 static const struct task *task_of_labels(const struct link_outputs *o)
 {
     const enum task_kind kind = o->context->book->task;
@@ -88,7 +89,7 @@ static enum corrupted_end corrupted(const struct link_outputs *o)
     return (enum corrupted_end)o->context->settings->sample.corrupt;
 }
 
-/* Whether that end of held-out edges is ranked. */
+/* Returns whether that end of held-out edges is ranked. */
 static bool ranks_end(const struct link_outputs *o, enum pair_end end)
 {
     const int64_t ranked = o->context->settings->infer.ranked_end;
@@ -96,7 +97,7 @@ static bool ranks_end(const struct link_outputs *o, enum pair_end end)
            (ranked == CORRUPT_BOTH || (ranked == CORRUPT_SOURCE) == (end == PAIR_SOURCE));
 }
 
-/* Whether there are nodes to rank those of the split among. */
+/* Returns whether the edges of the split have candidates to rank them among. */
 static bool has_candidates(const struct link_outputs *o, int split)
 {
     return o->context->settings->infer.ranking != RANKING_GIVEN ||
@@ -146,7 +147,7 @@ static enum error_code open_rows(struct link_outputs *o, struct error *err)
     return link_rows_open(&o->rows, &config, err);
 }
 
-/* Metrics of scores are exact, so all of them are held. */
+/* Checks that all scores fit in memory. They are all held, because their metrics are exact. */
 static enum error_code check_scores(const struct link_outputs *o, struct error *err)
 {
     const uint64_t *count = o->splits.count;
@@ -178,7 +179,7 @@ static enum error_code open_topology(struct link_outputs *o, struct error *err)
     return rc == ERROR_NONE ? topology_open_parts(&o->topology, context->pool, err) : rc;
 }
 
-/* Which pairs are no negatives. */
+/* Opens the known pairs, which are not drawn as negatives. */
 static enum error_code open_known(struct link_outputs *o, struct error *err)
 {
     const struct stage_context *context = o->context;
@@ -192,8 +193,8 @@ static enum error_code open_known(struct link_outputs *o, struct error *err)
     return rc == ERROR_NONE ? pair_sides_init(&o->sides, &o->topology, &o->splits, err) : rc;
 }
 
-/* Whether the graph is a knowledge graph, whose ranks count every entity: several types of edges
- * between nodes of one type. */
+/* Returns whether the graph is a knowledge graph: several types of edges between nodes of one
+ * type. Its ranks count every entity. */
 static bool is_knowledge_graph(const struct link_outputs *o)
 {
     return o->ends.ranges.type_count == 1 && o->context->book->pair_type_count > 1;
@@ -277,7 +278,7 @@ static uint32_t block_edges(const struct link_outputs *o)
     return fit < EDGES_MOST ? (uint32_t)fit / PIECE_EDGES * PIECE_EDGES : EDGES_MOST;
 }
 
-/* The pairs of a split. */
+/* Returns the pairs of a split. */
 static struct pair_request request_of(const struct link_outputs *o, int split)
 {
     return (struct pair_request){
@@ -298,7 +299,7 @@ static struct pair_request request_of(const struct link_outputs *o, int split)
     };
 }
 
-/* Lists the nodes of all pairs: sources, targets, negatives of each. */
+/* Lists the nodes of all pairs: sources, targets, and the negatives of each edge. */
 static void list_nodes(const struct link_outputs *o, const struct block *block, uint32_t *node)
 {
     const uint32_t negatives = negatives_of(o);
@@ -341,8 +342,8 @@ static enum error_code fill_block(struct link_outputs *o, struct block *block, s
     return ERROR_NONE;
 }
 
-/* Adds edges first .. first + count - 1 of the block. `score` and `truth` [pairs of a piece] are
- * room. */
+/* Adds edges first .. first + count - 1 of the block to the tally. `score` and `truth` [pairs of
+ * a piece] are scratch. */
 static enum error_code add_piece(struct link_outputs *o, const struct block *block, uint32_t first,
                                  uint32_t count, float *score, uint8_t *truth, struct error *err)
 {
@@ -360,7 +361,7 @@ static enum error_code add_piece(struct link_outputs *o, const struct block *blo
     return tally_add_pairs(tally_of(o, block), &result, score, truth, pairs, err);
 }
 
-/* Computes the scores of an edge and of its negatives. */
+/* Returns the number of scores of an edge, with its negatives. */
 static size_t scores_each(const struct link_outputs *o)
 {
     return task_of_labels(o) ? o->decoder.outputs : 1 + (size_t)negatives_of(o);
@@ -375,7 +376,7 @@ static enum error_code score_block(struct link_outputs *o, struct block *block, 
                             : rc;
 }
 
-/* Of labelled edges, which are counted by as many at a time as links. */
+/* Counts labelled edges, in the same pieces as links. */
 static enum error_code count_labelled(struct link_outputs *o, struct block *block,
                                       struct error *err)
 {
@@ -409,7 +410,7 @@ static enum error_code count_pairs(struct link_outputs *o, const struct block *b
     return rc;
 }
 
-/* One end of the edges of a block. */
+/* Ranks one end of the edges of a block. */
 static enum error_code rank_end(struct link_outputs *o, struct block *block, enum pair_end end,
                                 struct error *err)
 {
@@ -448,7 +449,7 @@ static enum error_code rank_block(struct link_outputs *o, struct block *block, s
     return rc;
 }
 
-/* The same sum for any blocks. */
+/* Counts the ranks. The counts are integers, so the sum is the same for any blocks. */
 static void count_ranks(const struct link_outputs *o, const struct block *block)
 {
     for (uint32_t i = 0; i < block->count; i++)
@@ -458,7 +459,7 @@ static void count_ranks(const struct link_outputs *o, const struct block *block)
                                block->rank[end][i].equal);
 }
 
-/* 0: there is none. */
+/* Returns the rank of edge `i`; 0 if it was not ranked. */
 static double mean_rank(const struct link_rank *rank, uint32_t i)
 {
     return rank ? 1 + (double)rank[i].above + (double)rank[i].equal / 2 : 0;
@@ -503,7 +504,7 @@ static enum error_code write_lines(struct link_outputs *o, const struct block *b
     return rc;
 }
 
-/* Scores and ranks of the edges. */
+/* Computes scores and ranks of the edges of a block. */
 static enum error_code compute_block(struct link_outputs *o, struct block *block, struct error *err)
 {
     enum error_code rc = fill_block(o, block, err);
@@ -512,7 +513,7 @@ static enum error_code compute_block(struct link_outputs *o, struct block *block
     return rc == ERROR_NONE && !task_of_labels(o) ? rank_block(o, block, err) : rc;
 }
 
-/* Takes the scores of events, which were computed in the order of their times. */
+/* Copies the scores of events, which were computed in the order of time. */
 static enum error_code recall_block(struct link_outputs *o, struct block *block, struct error *err)
 {
     const enum error_code rc =
@@ -549,7 +550,7 @@ static struct block block_at(const struct link_outputs *o, int split, uint64_t f
                           .time = edge_times_from(o->splits.time[split], first)};
 }
 
-/* Computes the events of a split one by one, each from the rows of its time. */
+/* Computes the events of a split one by one, each from the rows at its time. */
 static enum error_code compute_events(struct link_outputs *o, int split, struct error *err)
 {
     const uint32_t negatives = task_of_labels(o) ? 0 : negatives_of(o);

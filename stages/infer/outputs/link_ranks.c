@@ -6,8 +6,9 @@
 
 enum {
     TILE_NODES = 2048,
-    CANDIDATE_HOP =
-        3 /* of RANDOM_NEGATIVE, and the next of sources; the lower ones are enum pair_use */
+    /* stream of RANDOM_NEGATIVE for targets, and the next one for sources; enum pair_use has the
+     * lower ones */
+    CANDIDATE_HOP = 3
 };
 
 struct ranking {
@@ -18,9 +19,9 @@ struct ranking {
     float *own;   /* [count]: scores of the edges */
     float *room;  /* [threads, tile and scratch] */
     size_t room_floats;
-    const float *row; /* [row_count, dim] of candidates */
-    const uint32_t
-        *node; /* [row_count] which they are; NULL: by number in the type, from `first` on */
+    const float *row; /* [row_count, dim]: current candidates */
+    /* [row_count] candidates; NULL: consecutive numbers in the type, from `first` on */
+    const uint32_t *node;
     uint32_t type, first, row_count;
 };
 
@@ -29,7 +30,7 @@ static uint16_t type_of(const struct ranked_edges *edges, uint32_t edge)
     return edges->type ? edges->type[edge] : 0;
 }
 
-/* Of the end that is ranked. */
+/* Returns the type of the ranked end. */
 static uint32_t node_type_of(const struct link_ranks *ranks, const struct ranked_edges *edges,
                              uint32_t edge)
 {
@@ -53,7 +54,7 @@ static void prepare(void *context, int64_t i, int thread)
                          r->room + (size_t)thread * r->room_floats);
 }
 
-/* Whether the graph has sides, and the node is not on that of `end`. */
+/* Returns whether the graph has sides and the node is not on the side of `end`. */
 static bool is_on_other_side(const struct link_ranks *ranks, uint32_t node, uint32_t end)
 {
     const struct pair_sides *sides = ranks->sides;
@@ -73,7 +74,7 @@ static bool is_left_out(const struct ranking *r, uint32_t edge, uint32_t node)
                             r->edges->time.word ? edge_time_at(r->edges->time, edge) : 0));
 }
 
-/* Counts the candidates at hand for one edge. */
+/* Scores and counts the current candidates for one edge. */
 static void count_edge(struct ranking *r, uint32_t edge, int thread)
 {
     const struct decoder *decoder = r->ranks->decoder;
@@ -118,7 +119,7 @@ static enum error_code begin(struct ranking *r, size_t tile, struct error *err)
     return rc;
 }
 
-/* All nodes of r->type, for the edges whose ranked end is of it. */
+/* Ranks the edges whose ranked end has r->type among all nodes of that type. */
 static enum error_code go_through_type(struct ranking *r, float *row, struct error *err)
 {
     struct link_rows *rows = r->ranks->rows;
@@ -153,7 +154,7 @@ enum error_code link_ranks_all(const struct link_ranks *ranks, const struct rank
     return rc;
 }
 
-/* Which nodes; the same one may be drawn twice. */
+/* Draws the candidates of an edge. A node may be drawn twice. */
 static void draw(const struct link_ranks *ranks, const struct ranked_edges *edges, uint32_t edge,
                  uint32_t *node)
 {
@@ -174,7 +175,7 @@ static void draw(const struct link_ranks *ranks, const struct ranked_edges *edge
     }
 }
 
-/* Reads the rows of the `count` candidates at hand into `row`, and counts them for one edge. */
+/* Reads the rows of the `count` current candidates into `row`, and counts them for one edge. */
 static enum error_code count_listed(struct ranking *r, uint32_t edge, uint32_t count, float *row,
                                     struct error *err)
 {

@@ -19,7 +19,7 @@ struct output_lines {
     struct output_lines_config config;
     struct piece *piece; /* [threads] */
     int fd_plus_one;
-    uint64_t size; /* of the file so far */
+    uint64_t size; /* bytes of the file so far */
     struct checksum_stream *sum;
 };
 
@@ -41,7 +41,7 @@ static enum error_code allocate(struct output_lines *lines, struct error *err)
     return rc;
 }
 
-/* Behind what stands in the file, if there is one. */
+/* Appends to the file, if there is one. The hash always counts the text. */
 static enum error_code append(struct output_lines *lines, const char *text, size_t size,
                               struct error *err)
 {

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-/* Of a graph with relations: those of one type. */
+/* Finds the nodes of one type, in a graph with relations. */
 static enum error_code find_type(const struct stage_context *context, uint32_t type,
                                  struct output_nodes *nodes, struct error *err)
 {
@@ -32,7 +32,7 @@ static enum error_code find_type(const struct stage_context *context, uint32_t t
                : error_context(err, found, "type %s", context->book->type_name[nodes->type]);
 }
 
-/* The number of a node of the partition; at least nodes->count: it is none of these. */
+/* Returns the number of a partition node; at least nodes->count if it has no outputs. */
 static uint32_t number_of(const struct stage_context *context, const struct output_nodes *nodes,
                           uint32_t node)
 {
@@ -45,7 +45,8 @@ static uint32_t number_of(const struct stage_context *context, const struct outp
                : UINT32_MAX;
 }
 
-/* The record is sound in itself (node_splits_get); does it suit this partition? */
+/* Checks that the splits fit this partition, and marks them. node_splits_get() has checked that
+ * the record is consistent. */
 static enum error_code mark_splits(const struct stage_context *context,
                                    const struct node_splits *splits, struct output_nodes *nodes,
                                    struct error *err)
@@ -69,7 +70,7 @@ static enum error_code mark_splits(const struct stage_context *context,
     return ERROR_NONE;
 }
 
-/* Of a task of graphs: these, by the numbers of the input. */
+/* Takes the graphs as nodes in a task of graphs, by their numbers in the input. */
 static enum error_code take_graphs(const struct stage_context *context, struct output_nodes *nodes,
                                    struct error *err)
 {
@@ -99,7 +100,7 @@ static enum error_code read_splits(const struct stage_context *context, struct o
     return rc;
 }
 
-/* Ids are a record only when they are not 0 .. N-1. */
+/* Reads the ids. There is a record only if they are not 0 .. N-1. */
 static enum error_code read_ids(const struct stage_context *context, struct output_nodes *nodes,
                                 struct error *err)
 {

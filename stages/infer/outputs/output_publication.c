@@ -68,7 +68,7 @@ enum error_code output_model_write(const struct output_request *request, const c
     return rc;
 }
 
-/* Compares what is stored under the key with what was written. */
+/* Compares what is stored under the key with the files that were written. */
 static enum error_code check_stored(struct store *store, const char *key,
                                     const struct outputs_seal *seal, struct error *err)
 {
@@ -81,13 +81,13 @@ static enum error_code check_stored(struct store *store, const char *key,
     return rc;
 }
 
-/* For those who see no more of the run than this log. Line by line: each is an event of its own. */
+/* Logs the result for readers who see only this log. Each line is a separate log event. */
 static void log_result(const struct stage_context *context, const struct outputs_seal *seal)
 {
     char text[RUN_RESULT_SIZE], *rest = NULL;
     if (run_result_describe(context->run_id, context->schedule->round_count, seal, text, NULL) !=
         ERROR_NONE)
-        return; /* the outputs are written all the same */
+        return; /* the outputs are written anyway */
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         log_info("%s", line);
     log_info(
@@ -102,6 +102,8 @@ enum error_code output_publish(const struct stage_context *context, const char *
     const char *tag = context->schedule->outputs_tag;
     const struct key key = key_outputs(context->run_id, version, tag);
     bool existed = false;
+    /* The files are flushed before they are published, and the seal is written last. A crash
+     * before that leaves no seal: the unit runs again, and finds the same files. */
     enum error_code rc = file_sync_tree(folder, err);
     if (rc == ERROR_NONE)
         rc = store_publish(context->store, folder, key.text, &existed, err);

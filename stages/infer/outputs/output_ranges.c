@@ -10,24 +10,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In front of each row: the hash of what follows, and its node. */
+/* Each row begins with the hash of the rest, and its node. */
 enum { HEAD_BYTES = sizeof(uint64_t) + sizeof(uint32_t) };
 
 struct output_ranges {
     struct output_ranges_config config;
     uint32_t range_count;
     size_t record_bytes;
-    /* Buffers: [threads, buffer_count, capacity] records. A buffer for each range; without room for those, one for all,
-     * of a record, which never waits. */
-    char *buffer, *own; /* own: allocated here */
+    /* Buffers: [threads, buffer_count, capacity] records. There is one for each range or, if
+     * memory is short, one of a single record for all ranges, which is written at once. */
+    char *buffer, *own; /* `own`: allocated here */
     uint32_t buffer_count;
     size_t capacity;
-    uint32_t *filled;       /* [threads, buffer_count]: records */
-    atomic_uint *written;   /* [range_count]: records in the file */
-    uint32_t piece_records; /* of config.piece */
+    uint32_t *filled;       /* [threads, buffer_count]: records in each buffer */
+    atomic_uint *written;   /* [range_count]: records of each range in the file */
+    uint32_t piece_records; /* records in config.piece */
     int fd_plus_one;
     char path[FILE_PATH_SIZE];
-    /* The range that is read: */
+    /* The range that is being read. */
     uint32_t range;
     output_ranges_taker take;
     void *take_context;

@@ -44,7 +44,7 @@ enum error_code output_rows_reserve(struct output_rows *rows, uint32_t node_coun
                                     uint64_t budget_bytes, struct error *err)
 {
     const size_t row_bytes = bytes_of_row(rows);
-    must(row_bytes); /* there are logits */
+    must(row_bytes); /* because there are always logits */
     const uint64_t fit = budget_bytes / row_bytes;
     const uint32_t least = piece < node_count ? piece : node_count;
     must(piece > 0);
@@ -95,7 +95,7 @@ struct read_job {
     struct first_failure failure;
 };
 
-/* What a thread does with the rows of a block: `row` has the next one's bytes of each tensor. */
+/* Places the next row of a block. row[t] points at its bytes of tensor t, or is NULL. */
 typedef enum error_code (*row_placer)(struct output_rows *rows, int thread, uint32_t node,
                                       const char *const row[OUTPUT_TENSOR_COUNT],
                                       struct error *err);
@@ -123,7 +123,7 @@ static enum error_code send_row(struct output_rows *rows, int thread, uint32_t n
     return output_ranges_add(rows->ranges, thread, node, err);
 }
 
-/* Reads the rows of the nodes first .. end - 1 of the partition, a block, and hands each to `place`. */
+/* Reads a block, the rows of the partition nodes first .. end - 1, and passes each to `place`. */
 static enum error_code read_rows(struct output_rows *rows, uint32_t first, uint32_t end, int thread,
                                  row_placer place, struct error *err)
 {

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the memory: rows in the order of the input, and scores of labels. */
+/* Shares of the memory for rows in the order of the input, and for scores of labels. */
 enum { ROWS_SHARE = 5, ALL_ROWS_SHARES = 8, SCORES_SHARE = 4 };
 
 struct outputs {
@@ -33,35 +33,36 @@ struct outputs {
     struct tally tally[SPLIT_COUNT];
     struct edge_bank edge_bank;
     struct output_rows rows;
-    struct graph_outputs graphs; /* of a task of graphs: what makes these */
+    struct graph_outputs graphs; /* computes the rows in a task of graphs */
     struct npy_writer embedding_file;
     struct prediction_table table;
     struct output_lines *lines;
-    char predictions[FILE_PATH_SIZE]; /* the path; empty: not wanted */
-    uint64_t measured[SPLIT_COUNT];   /* examples that the tallies are of */
-    uint64_t predictions_size;        /* when it is written */
+    char predictions[FILE_PATH_SIZE]; /* path of predictions.csv; empty: not wanted */
+    uint64_t measured[SPLIT_COUNT];   /* examples in the tallies */
+    uint64_t predictions_size;        /* set when the file is written */
     struct checksum predictions_sum;
-    uint32_t *wanted_row;    /* of some nodes: [row_count] of the rows of all; else NULL */
-    char *selected_labels;   /* likewise */
-    struct tile_turns turns; /* of pieces, */
+    /* [row_count] if only some nodes are wanted: their rows among all nodes; otherwise NULL */
+    uint32_t *wanted_row;
+    char *selected_labels;   /* [row_count] if only some nodes are wanted; otherwise NULL */
+    struct tile_turns turns; /* orders the writes of pieces */
     struct first_failure failure;
 };
 
-/* A head makes the outputs of a task from the rows that the last layer gives for nodes. There is
- * one for each kind of example. */
+/* A head makes the outputs of a task from the output of the last layer. There is one for each
+ * kind of example. */
 struct output_head {
-    /* Embeddings are of the nodes of all types, which in a dataset stand one behind the other. */
+    /* Embeddings cover the nodes of all types, which follow each other in a dataset. */
     bool of_all_types;
-    bool has_lines; /* each row is a line of predictions.csv */
+    bool has_lines; /* whether each row is a line of predictions.csv */
     enum error_code (*open_rows)(struct outputs *o, struct error *err);
     enum error_code (*read_range)(struct outputs *o, uint32_t first, struct error *err);
-    /* Opens the same rows for a pass over them that only counts. */
+    /* Opens the same rows for another pass that only counts. */
     enum error_code (*open_pass)(const struct outputs *o, struct outputs *pass, struct error *err);
     enum error_code (*finish)(struct outputs *o, struct error *err);
 };
 static const struct output_head *head_of(const struct outputs *o);
 
-/* Returns how many rows the files have. */
+/* Returns the number of rows in the files. */
 static uint32_t row_count(const struct outputs *o)
 {
     if (o->request->wanted)
@@ -119,8 +120,8 @@ static enum error_code open_labels(const struct outputs *o, struct feature_sourc
     return open_rows(&config, task->label_width(context->book->class_count), out, err);
 }
 
-/* Of the scores of labels, as many columns at a time as the memory has room for: a row of one takes five bytes, up to twice
- * that while an array grows, and eight while they are sorted. */
+/* Returns the number of score columns that fit in memory at a time. A row of one column takes
+ * five bytes, up to twice that while an array grows, and eight more while it is sorted. */
 static uint32_t columns_at_a_time(const struct outputs *o)
 {
     enum { SCORE_BYTES = 10, SORT_BYTES = 8 };
@@ -156,7 +157,8 @@ static enum output_tensor embedded(const struct outputs *o)
     return o->rows.row_bytes[OUTPUT_EMBEDDINGS] ? OUTPUT_EMBEDDINGS : OUTPUT_LOGITS;
 }
 
-/* Are there embeddings of nodes whose ids no other file tells? */
+/* Returns whether node_ids.csv is needed: embeddings are wanted, their ids are not 0 .. N-1, and
+ * no other file has them. */
 static bool needs_ids(const struct outputs *o)
 {
     const struct pipeline_settings *settings = o->request->context->settings;
@@ -165,7 +167,7 @@ static bool needs_ids(const struct outputs *o)
             o->request->wanted);
 }
 
-/* With `path`, or to count alone. */
+/* Returns the configuration of the lines. `path` NULL: only count. */
 static struct output_lines_config lines_config(const struct outputs *o, struct tally *tally,
                                                const char *path)
 {
@@ -214,7 +216,7 @@ static enum error_code open_files(struct outputs *o, struct error *err)
     return rc;
 }
 
-/* Room for rows in the order of the input. */
+/* Allocates the rows in the order of the input. */
 static enum error_code open_range(struct outputs *o, struct error *err)
 {
     const struct stage_context *context = o->request->context;
@@ -228,7 +230,8 @@ static enum error_code open_range(struct outputs *o, struct error *err)
                             context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
 }
 
-/* Of some nodes: which they are, and how many of each split; their numbers into out [row_count]. */
+/* Finds the rows of the wanted nodes and counts them by split. Writes their numbers to out
+ * [row_count]. */
 static enum error_code find_wanted(struct outputs *o, uint32_t *out, struct error *err)
 {
     const struct wanted_nodes *wanted = o->request->wanted;
@@ -236,7 +239,8 @@ static enum error_code find_wanted(struct outputs *o, uint32_t *out, struct erro
     const enum error_code rc =
         memory_new(&o->wanted_row, wanted->count, "the rows of the wanted nodes", err);
     for (uint32_t i = 0; rc == ERROR_NONE && i < wanted->count; i++) {
-        const uint32_t row = wanted->node[i] - o->nodes.first_node; /* above all: of another type */
+        /* A node before first_node wraps around and is refused too. */
+        const uint32_t row = wanted->node[i] - o->nodes.first_node;
         if (row >= o->nodes.count)
             return error_set(err, ERROR_CORRUPT,
                              "wanted node %" PRIu32 " is none of the %" PRIu32
@@ -251,7 +255,7 @@ static enum error_code find_wanted(struct outputs *o, uint32_t *out, struct erro
     return rc;
 }
 
-/* The rows of some nodes are there; their labels are not. */
+/* Takes the rows of the wanted nodes from the request, and reads their labels. */
 static enum error_code take_selected(struct outputs *o, struct error *err)
 {
     const struct output_request *request = o->request;
@@ -282,7 +286,7 @@ static enum error_code take_selected(struct outputs *o, struct error *err)
     return rc;
 }
 
-/* What a readout makes of the last layer. */
+/* Opens the outputs of graphs, which the readout computes from the last layer. */
 static enum error_code open_graphs(struct outputs *o, struct error *err)
 {
     const struct stage_context *context = o->request->context;
@@ -308,7 +312,7 @@ static enum error_code open_nodes(struct outputs *o, struct error *err)
     return rc == ERROR_NONE ? open_range(o, err) : rc;
 }
 
-/* Opens the rows as the parts have them. */
+/* Opens the rows in the order of the partition. */
 static enum error_code open_layers(struct outputs *o, struct error *err)
 {
     const enum error_code rc =
@@ -330,7 +334,7 @@ static enum error_code open_all(struct outputs *o, struct error *err)
     return rc == ERROR_NONE ? open_files(o, err) : rc;
 }
 
-/* Those of some nodes are borrowed. */
+/* Releases the rows, unless they are borrowed from the request. */
 static void release_rows(struct outputs *o)
 {
     if (!o->request->wanted)
@@ -353,7 +357,7 @@ static void release(struct outputs *o)
     run_loss_release(&o->loss);
     output_nodes_release(&o->nodes);
     if (o->folder[0])
-        error_ignore(file_remove_all(o->folder, NULL)); /* store_sweep() takes what stays */
+        error_ignore(file_remove_all(o->folder, NULL)); /* store_sweep() removes what remains */
     *o = (struct outputs){0};
 }
 
@@ -384,7 +388,7 @@ static void write_piece(void *context, int64_t piece, int thread)
     first_failure_keep(&o->failure, rc, piece, &err);
 }
 
-/* A range is whole pieces, but for the last. */
+/* Writes a range. All its pieces are whole except the last one. */
 static enum error_code write_range(struct outputs *o, struct error *err)
 {
     const int64_t count = (int64_t)o->rows.end - o->rows.first;
@@ -406,11 +410,11 @@ static enum error_code read_graphs(struct outputs *o, uint32_t first, struct err
     return graph_outputs_read(&o->graphs, &o->rows, first, err);
 }
 
-/* `count`: of all nodes. */
+/* Writes all rows, range after range. `count`: number of all nodes. */
 static enum error_code go_through_rows(struct outputs *o, uint32_t count, struct error *err)
 {
     enum error_code rc = ERROR_NONE;
-    if (o->request->wanted) /* which are there */
+    if (o->request->wanted) /* their rows are in memory */
         return write_range(o, err);
     for (uint32_t first = 0; rc == ERROR_NONE && first < count; first = o->rows.end) {
         rc = head_of(o)->read_range(o, first, err);
@@ -429,7 +433,7 @@ static enum error_code finish_embeddings(struct outputs *o, struct outputs_seal 
     return rc == ERROR_NONE ? outputs_seal_add(seal, "embeddings.npy", size, &sum, err) : rc;
 }
 
-/* Writes the rows of a type behind those of the types before it. */
+/* Writes the rows of a type after those of the types before it. */
 static enum error_code write_type(struct outputs *o, uint32_t type, struct error *err)
 {
     output_rows_release(&o->rows);
@@ -453,7 +457,7 @@ static enum error_code write_rows(struct outputs *o, struct error *err)
                : rc;
 }
 
-/* Releases what only the embeddings need before pairs are scored. */
+/* Scores the pairs, after it has released what only the embeddings need. */
 static enum error_code write_links(struct outputs *o, struct error *err)
 {
     const struct partition_book *book = o->request->context->book;
@@ -496,7 +500,7 @@ static enum error_code open_node_pass(const struct outputs *o, struct outputs *p
                             context->memory_bytes / ALL_ROWS_SHARES * ROWS_SHARE, err);
 }
 
-/* Goes over all rows again, and counts them alone. */
+/* Reads all rows again, and only counts them. */
 static enum error_code count_rows(const struct outputs *o, struct tally *tally, struct error *err)
 {
     struct outputs pass = {.request = o->request, .rows = o->rows, .logits = o->logits};
@@ -513,7 +517,7 @@ static enum error_code count_rows(const struct outputs *o, struct tally *tally, 
     return rc;
 }
 
-/* Columns first .. first + count - 1, in a pass of their own. */
+/* Measures columns first .. first + count - 1 in a separate pass. */
 static enum error_code measure_columns(struct outputs *o, uint32_t first, uint32_t count,
                                        struct error *err)
 {
@@ -532,7 +536,7 @@ static enum error_code measure_columns(struct outputs *o, uint32_t first, uint32
     return rc;
 }
 
-/* The columns that the pass which wrote the lines had no room for. */
+/* Measures the columns for which the pass that wrote the lines had no room. */
 static enum error_code measure_other_columns(struct outputs *o, struct error *err)
 {
     const struct tally *tally = &o->tally[0];

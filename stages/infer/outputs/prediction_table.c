@@ -45,7 +45,7 @@ void prediction_lines_release(struct prediction_lines *lines)
     *lines = (struct prediction_lines){0};
 }
 
-/* Room for `more` bytes: what follows appends without asking. */
+/* Makes room for `more` bytes. The put_ functions append without checking. */
 static enum error_code reserve(struct prediction_lines *lines, size_t more, struct error *err)
 {
     return memory_grow(&lines->text, &lines->capacity, lines->size + more, "lines of predictions",
@@ -73,7 +73,7 @@ static bool has_words(const struct prediction_table *table)
     return table->words && table->words->class_count && table->task->is_class_number;
 }
 
-/* At most so many bytes. */
+/* Returns the most bytes that a class name takes. */
 static size_t longest_word(const struct prediction_table *table)
 {
     size_t most = 0;
@@ -84,7 +84,7 @@ static size_t longest_word(const struct prediction_table *table)
     return most;
 }
 
-/* A class of `text` [size], in digits, as its word. */
+/* Writes the name of the class whose number is in `text` [size]. */
 static void put_class(struct prediction_lines *lines, const struct prediction_table *table,
                       const char *text, size_t size)
 {
@@ -97,7 +97,7 @@ static void put_class(struct prediction_lines *lines, const struct prediction_ta
     lines->size += csv_field_put(lines->text + lines->size, word, strlen(word));
 }
 
-/* "label,prediction,probability" of a task, with words for classes. */
+/* Writes the "label,prediction,probability" that a task printed, with names for class numbers. */
 static void put_words(struct prediction_lines *lines, const struct prediction_table *table,
                       const char *text, size_t size)
 {
@@ -129,7 +129,7 @@ enum error_code prediction_lines_add(struct prediction_lines *lines,
     put_text(lines, split, strlen(split));
     put_char(lines, ',');
     if (has_words(table)) {
-        char text[3 * TEXT_NUMBER_SIZE + 4]; /* of one class a node */
+        char text[3 * TEXT_NUMBER_SIZE + 4]; /* for one class per node */
         put_words(lines, table, text, table->task->print(text, logit, label, table->class_count));
     } else {
         lines->size +=
@@ -144,7 +144,7 @@ enum error_code prediction_lines_add_edge(struct prediction_lines *lines,
                                           const struct prediction_link *link, const float *output,
                                           const void *label, struct error *err)
 {
-    char columns[32]; /* those between the ends and the label */
+    char columns[32]; /* the columns between the ends and the label */
     const enum error_code rc =
         reserve(lines, node_ids_field_size(table->ids, link->source) + 1, err);
     if (rc != ERROR_NONE)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct chosen_row {
-    uint32_t node, place; /* where the row goes */
+    uint32_t node, place; /* `place`: where the row goes */
 };
 
 static int by_node(const void *a, const void *b)
@@ -27,7 +27,7 @@ static size_t longest_block(const struct feature_source *source, const struct ch
     return longest;
 }
 
-/* row [count], ascending: block after block. */
+/* Reads row [count], ascending, block after block. */
 static enum error_code read_blocks(struct feature_source *source, const struct chosen_row *row,
                                    size_t count, char *block, char *out, struct error *err)
 {

@@ -8,14 +8,15 @@
 
 #include <string.h>
 
-/* Attention over several relations holds several rows for each source. */
+/* Fewer edges if there are several relations, because attention then holds several rows for each
+ * source. */
 enum { TILE_EDGES = 1 << 18, TILE_EDGES_OF_SEVERAL = 1 << 16 };
 
 struct inference_tiles {
     struct inference_tiles_config config;
     struct type_ranges ranges;
     uint32_t relation_count;
-    bool is_temporal; /* a tile is neighbourhoods of the past (temporal_inference.h) */
+    bool is_temporal; /* a tile has neighbourhoods of the past (temporal_inference.h) */
     struct neighbor_sampler *sampler;
     struct arena arena;     /* reset for each tile */
     int64_t *all_neighbors; /* [relations]: fan-outs */
@@ -77,7 +78,7 @@ bool inference_tiles_ask_sources(const struct inference_tiles *tiles)
            (layer_reads_listed_rows(model) ? model->divides_by_ends : model->needs_degree);
 }
 
-/* --- which nodes --- */
+/* --- the nodes of a tile --- */
 
 static bool ends_in(const struct inference_tiles *tiles, uint32_t relation, uint32_t type)
 {
@@ -144,7 +145,8 @@ static enum error_code draw_neighbors(struct inference_tiles *tiles, const uint3
     return rc;
 }
 
-/* The rows of a tile are then those that the lowest layer reads. */
+/* Draws the neighbourhoods of the past. The rows of the tile are then those that the lowest
+ * layer reads. */
 static enum error_code draw_past(struct inference_tiles *tiles, int layer, const uint32_t *node,
                                  struct inference_tile *tile, struct error *err)
 {
@@ -192,15 +194,16 @@ enum error_code inference_tiles_draw(struct inference_tiles *tiles, int layer,
                               : draw_neighbors(tiles, node, tile, err);
 }
 
-/* --- edges of a tile whose sources are summed already --- */
+/* --- the edges of a tile whose sources were summed --- */
 
-/* The rows of one relation that are gathered. */
+/* The gathered rows of one relation. */
 struct gathered_rows {
     const struct topology_part *part;
     uint32_t first, count;
-    uint64_t edge, edge_count;                 /* the first, in the part */
-    uint32_t *row, *start, *neighbor, *degree; /* row NULL: all rows; degree NULL: not wanted */
-    float *value, *value_sum;                  /* NULL: not wanted */
+    uint64_t edge, edge_count; /* `edge`: the first edge, in the part */
+    /* row NULL: there is a row for every destination; degree NULL: not needed */
+    uint32_t *row, *start, *neighbor, *degree;
+    float *value, *value_sum; /* NULL: not needed */
 };
 
 static enum error_code new_rows(struct inference_tiles *tiles, struct gathered_rows *rows,
@@ -224,8 +227,9 @@ static enum error_code new_rows(struct inference_tiles *tiles, struct gathered_r
     return rc;
 }
 
-/* An edge from a destination to itself is from its row. All others are from row `count`, which is
- * not there. Returns how many rows there are. */
+/* Fills the rows of the relation. An edge from a destination to itself comes from its own row.
+ * All other edges come from row `count`, which does not exist, because their sources are summed.
+ * Returns the number of rows. */
 static uint32_t fill_rows(const struct gathered_rows *rows, bool has_self_loops)
 {
     const uint32_t node = rows->part->first_node + rows->first;
@@ -303,12 +307,12 @@ enum error_code inference_tiles_gather(struct inference_tiles *tiles,
     }
     memcpy(tile->sources, tile->destinations, sizeof tile->sources);
     if (!layer_reads_listed_rows(tiles->config.model))
-        tile->sources[span->type]++; /* the row that is not there */
+        tile->sources[span->type]++; /* row `count`, which does not exist */
     tile->block = (struct relation_block){tile->destinations, tile->sources, edges};
     return rc;
 }
 
-/* --- what comes out --- */
+/* --- the output --- */
 
 bool inference_tile_reads(const struct model *model, int layer, int lower)
 {

@@ -15,21 +15,22 @@
 
 enum { ROWS_AT_ONCE = 1024 };
 
-/* The rows of one shard, as far as the part has some of them. */
+/* The sealed rows of one shard that has nodes of the part. */
 struct shard_rows {
     struct embedding_shard nodes;
     struct embedding_rows seal;
-    uint64_t at; /* the first row of the seal that was not reached yet */
+    uint64_t at; /* next row of the seal */
 };
 
-struct input { /* of the nodes of one type; {0} is releasable */
+struct input { /* the input of the nodes of one type; {0} may be released */
     const struct stage_context *context;
     const struct embedding_tensor *tensor;
     uint32_t feature_dim, width;
     uint32_t *book;                  /* [part_count + 1]: type_ranges_book() */
     struct feature_source *features; /* NULL: the model reads none */
     struct shard_rows *shard;        /* [tensor->shard_count] */
-    int32_t newest; /* that of the node before; by hash the next node's is the next */
+    /* shard of the previous node; if shards are by hash, the next node is in the next shard */
+    int32_t newest;
     float *row;     /* [ROWS_AT_ONCE, feature_dim + width] */
     float *feature; /* [ROWS_AT_ONCE, feature_dim] */
 };
@@ -61,7 +62,7 @@ static enum error_code open_features(struct input *in, struct error *err)
     return in->feature_dim ? feature_source_open(&config, &in->features, err) : ERROR_NONE;
 }
 
-/* `number`: among the shards of the tensor. */
+/* Opens a shard. `number` is its place among the shards of the tensor. */
 static enum error_code open_shard(struct input *in, int64_t version, int32_t number, int part,
                                   struct error *err)
 {
@@ -105,7 +106,8 @@ static enum error_code open_input(struct input *in, int64_t version, int part, s
     return rc;
 }
 
-/* Of the seals whose shard has the node, that is one, the row of the node. Nodes come in ascending order. */
+/* Returns the sealed row of a node, from the one shard that has the node; NULL if the row never
+ * changed. Nodes must come in ascending order. */
 static const float *sealed_row(struct input *in, uint32_t node)
 {
     while (!embedding_shard_has(&in->shard[in->newest].nodes, node))
@@ -127,7 +129,7 @@ static void learnt_row(struct input *in, uint32_t node, float *out)
         sparse_first_values(in->context->schedule->seed, in->tensor->type, node, in->width, out);
 }
 
-/* Rows of first .. end - 1, into in->row. */
+/* Joins the rows of nodes first .. end - 1 in in->row. */
 static enum error_code join_rows(struct input *in, uint32_t first, uint32_t end, struct error *err)
 {
     const size_t dim = in->feature_dim + (size_t)in->width;
@@ -176,7 +178,7 @@ struct part_of_input {
     int part;
 };
 
-/* A tensor for each type that has learnable rows. */
+/* Writes a tensor for each type that has learnable rows. */
 static enum error_code write_types(void *opaque, struct feature_shard_writer *writer,
                                    struct error *err)
 {

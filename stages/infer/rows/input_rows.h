@@ -1,10 +1,12 @@
 /*
- * input_rows - what layer 1 of a model with a learnable embedding reads of the nodes of one part: layer 0 of inference.
+ * input_rows - computes the rows that layer 1 of a model with a learnable embedding reads, for the
+ * nodes of one part: layer 0 of inference.
  *
- *   row of a node    features | its learnable row in the version of the weights that inference takes
+ *   row of a node    features | its learnable row in the version of the weights of the inference
  *
- * Features come from the partition, learnable rows from the seal of that version, or they are first values. The output is a
- * sealed shard like those of the layers, so that layer 1 reads it as any layer reads the one below.
+ * Features come from the partition. Learnable rows come from the seal of that version; a row that
+ * the seal does not have keeps its first values. The output is a sealed shard like those of the
+ * layers, so layer 1 reads it as any layer reads the one below.
  */
 #ifndef STAGES_INFER_ROWS_INPUT_ROWS_H
 #define STAGES_INFER_ROWS_INPUT_ROWS_H
@@ -13,7 +15,8 @@
 #include "stages/engine/stage.h"
 #include "store/records/round/weights_identity.h"
 
-/* Publishes run/<id>/infer/<version>/0/part/<part>/shard and its seal. Fails as part_inference_run(). */
+/* Publishes run/<id>/infer/<version>/0/part/<part>/shard and its seal. Fails as
+ * part_inference_run(). */
 MUST_CHECK enum error_code input_rows_run(const struct stage_context *context,
                                           const struct weights_identity *identity, int part,
                                           struct error *err);

@@ -1,7 +1,8 @@
 /*
- * layer_reads - what a layer of a model reads when infer computes it alone (model_infer_types()).
+ * layer_reads - describes what a layer of a model reads when infer computes it alone
+ * (model_infer_types()).
  *
- * Layers count from 0.
+ * Layers are numbered from 0.
  */
 #ifndef STAGES_INFER_ROWS_LAYER_READS_H
 #define STAGES_INFER_ROWS_LAYER_READS_H
@@ -12,18 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Columns of the rows of a type that the layer reads of the layer below it, or of the input. */
+/* Returns the number of columns that the layer reads of a type, from the layer below or from the
+ * input. */
 uint32_t layer_reads_columns(const struct model *model, int layer, uint32_t type);
-/* Whether the blocks of the model list the rows that have edges, instead of having a row for every
- * destination. Then GATv2 takes no sums (gatv2_windows.h). */
+/* Returns whether the blocks of the model list the rows that have edges, instead of a row for
+ * every destination. GATv2 takes no sums then (gatv2_windows.h). */
 bool layer_reads_listed_rows(const struct model *model);
-/* Whether the layer multiplies rows that are mostly zero before it sums them (sparse_layer.h). */
+/* Returns whether the layer multiplies rows that are mostly zero before it sums them
+ * (sparse_layer.h). */
 bool layer_reads_zeros(const struct model *model, int layer);
-/* Whether the layer needs nothing of its sources but a sum of their rows as they are stored, each
- * with its weight, or the greatest of them. */
+/* Returns whether the layer needs only a weighted sum of its sources' rows as they are stored,
+ * or their maximum. */
 bool layer_reads_sums(const struct model *model, int layer);
-/* How that sum weighs the sources of one relation, whose rows have `columns`. The block has sources
- * alone. The arrays of *out are in the arena. Fails: ERROR_NO_MEMORY. */
+/* Finds the weights of the sources of one relation in that sum. Their rows have `columns`. The
+ * block has sources only. The arrays of *out lie in the arena. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code layer_reads_weights(const struct model *model, int layer,
                                                uint32_t columns, const struct message_block *block,
                                                struct arena *arena, struct aggregation *out,

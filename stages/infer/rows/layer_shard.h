@@ -1,7 +1,9 @@
 /*
- * layer_shard - what a unit of infer leaves: the rows of one layer of one part, in a sealed shard.
+ * layer_shard - writes the output of a unit of infer: the rows of one layer of one part, in a
+ * sealed shard.
  *
- *   run/<id>/infer/<weights version>/<layer>/part/<part>/shard   and its seal, which holds the identity of the weights
+ *   run/<id>/infer/<weights version>/<layer>/part/<part>/shard
+ *       and its seal, which has the identity of the weights
  */
 #ifndef STAGES_INFER_ROWS_LAYER_SHARD_H
 #define STAGES_INFER_ROWS_LAYER_SHARD_H
@@ -15,7 +17,8 @@
 typedef enum error_code (*layer_shard_filler)(void *context, struct feature_shard_writer *writer,
                                               struct error *err);
 
-/* Publishes what `fill` writes with `filler`. Fails as that, and as feature_shard_writer_finish(); then nothing is left. */
+/* Publishes what fill(filler, ...) writes. Fails as `fill`, and as
+ * feature_shard_writer_finish(). After a failure nothing is left. */
 MUST_CHECK enum error_code layer_shard_write(const struct stage_context *context,
                                              const struct weights_identity *identity, int layer,
                                              int part, layer_shard_filler fill, void *filler,

@@ -7,7 +7,7 @@
 
 /* --- a tile --- */
 
-/* Finds what the layer below gave of the nodes of a tile. */
+/* Finds the rows that the layer below computed for the nodes of a tile. */
 static enum error_code find_rows(const struct selection *s, int layer, struct inference_tile *tile,
                                  struct error *err)
 {
@@ -31,7 +31,8 @@ static enum error_code find_rows(const struct selection *s, int layer, struct in
     return rc;
 }
 
-/* Copies what layer `lower`, from 0, gave of the tile's own nodes, the first of its type. */
+/* Copies the output of layer `lower`, from 0, for the tile's own nodes, which are the first of
+ * their type. */
 static enum error_code copy_lower(const struct selection *s, int lower,
                                   const struct inference_tile *tile, float **out, struct error *err)
 {
@@ -45,7 +46,7 @@ static enum error_code copy_lower(const struct selection *s, int lower,
     return rc;
 }
 
-/* Finds what layer `layer`, from 1, reads beside the rows of the layer below it. */
+/* Finds what layer `layer`, from 1, reads besides the rows of the layer below it. */
 static enum error_code find_lower(const struct selection *s, int layer, struct inference_tile *tile,
                                   struct error *err)
 {
@@ -76,9 +77,10 @@ static enum error_code infer_tile(const struct selection *s, int layer,
                : rc;
 }
 
-/* --- all of them --- */
+/* --- all tiles --- */
 
-/* Keeps the rows of a tile that are asked for; false when there is none. */
+/* Copies the needed rows of a tile to the selection. `output` NULL: copies nothing. Returns
+ * whether the tile has needed nodes. */
 static bool keep_tile(struct selection *s, int layer, const struct inference_span *span,
                       const float *output)
 {
@@ -115,7 +117,7 @@ static enum error_code infer_part(struct selection *s, int layer, uint32_t type,
     return rc;
 }
 
-/* Computes all layers, and moves their rows to *out. */
+/* Computes all layers and moves their rows to *out. */
 static enum error_code infer_layers(struct selection *s, struct selected_rows *out,
                                     struct error *err)
 {

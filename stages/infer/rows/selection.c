@@ -13,14 +13,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const uint32_t nobody = UINT32_MAX; /* the number of a node that is not asked for */
+static const uint32_t nobody = UINT32_MAX; /* the number of a node that is not needed */
 
 static const struct partition_book *book_of(const struct selection *s)
 {
     return s->of->context->book;
 }
 
-/* --- who is asked for --- */
+/* --- the needed nodes --- */
 
 static enum error_code enter(struct selection *s, uint32_t node, struct error *err)
 {
@@ -57,7 +57,7 @@ static enum error_code enter_neighbors(struct selection *s, uint32_t relation, u
     return rc;
 }
 
-/* Whom the nodes of a type from `first` to `end` hear from, in all relations. */
+/* Adds the sources of nodes `first` to `end` - 1 of a type, in all relations. */
 static enum error_code expand(struct selection *s, uint32_t type, uint32_t first, uint32_t end,
                               struct error *err)
 {
@@ -78,7 +78,8 @@ static void end_layer(struct selection *s, int layer)
 static enum error_code find_nodes(struct selection *s, struct error *err)
 {
     const struct model *model = s->of->model;
-    uint32_t expanded[RELATION_TYPE_COUNT_MAX] = {0}; /* of each type, whose neighbours are in */
+    /* for each type, nodes whose neighbours were added */
+    uint32_t expanded[RELATION_TYPE_COUNT_MAX] = {0};
     enum error_code rc = ERROR_NONE;
     for (uint32_t i = 0; rc == ERROR_NONE && i < s->config.count; i++)
         rc = enter(s, s->config.node[i], err);
@@ -120,9 +121,9 @@ void selection_number(const struct selection *selection, uint32_t type, int laye
     }
 }
 
-/* --- their features --- */
+/* --- the features --- */
 
-/* The numbers in the type that the parts begin with. */
+/* Finds the first number of each part in the type. */
 static enum error_code book_of_type(const struct selection *s, uint32_t type, uint32_t **out,
                                     struct error *err)
 {
@@ -133,7 +134,7 @@ static enum error_code book_of_type(const struct selection *s, uint32_t type, ui
     return rc;
 }
 
-/* The features of a type, by numbers in it, to be read and not held. */
+/* Opens the features of a type, to be read by number and not held. */
 static enum error_code open_type(struct selection *s, uint32_t type, struct feature_source **out,
                                  struct error *err)
 {
@@ -161,7 +162,7 @@ static enum error_code open_type(struct selection *s, uint32_t type, struct feat
     return rc;
 }
 
-/* What the rows take; which rows there are. */
+/* Sets the widths of the rows, and returns the bytes of all rows. */
 static uint64_t size_rows(struct selection *s)
 {
     const struct model *model = s->of->model;
@@ -184,9 +185,8 @@ static uint64_t count_nodes(const struct selection *s)
     return count;
 }
 
-/* A tile's nodes that nobody asked for may read rows of a type that nobody asked for: there is
-
- * one. */
+/* Allocates the rows of all layers. Nodes of a tile that nobody needs may read rows of a type
+ * without needed nodes, so each type has at least one row. */
 static enum error_code new_rows(struct selection *s, struct error *err)
 {
     const int layers = s->of->model->config.layer_count;
@@ -226,7 +226,7 @@ static enum error_code read_type(struct selection *s, uint32_t type,
     return rc;
 }
 
-/* A type that the logits do not need has no features here. */
+/* Opens the features of the types that the logits need. */
 static enum error_code open_types(struct selection *s, struct feature_source **source,
                                   struct error *err)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* No round of training has this number, nor has validation. */
+/* The round of the random draws. No round of training or validation has this number. */
 static const uint32_t inference_round = UINT32_MAX - 1;
 
 bool temporal_inference_is_wanted(const struct stage_context *context)
@@ -15,7 +15,7 @@ bool temporal_inference_is_wanted(const struct stage_context *context)
            task_has(context->book->task, TASK_LABELS_NODES);
 }
 
-/* Hops of the layers below `layer`, counted from 0. */
+/* Returns the number of hops of the layers below `layer`. */
 static int hops_below(const struct model *model, int layer)
 {
     int hops = 0;
@@ -24,12 +24,12 @@ static int hops_below(const struct model *model, int layer)
     return hops;
 }
 
-/* Fan-outs of the hops of the layers below `layer`, the same in each relation, into out [relations,
- * hops]: those that validation has at these hops. */
+/* Writes the fan-outs of `hops` hops, the same for each relation, to out [relations, hops]. They
+ * are the last fan-outs of validation, because the first ones belong to the layers above. */
 static void find_fanouts(const struct temporal_draw *draw, int hops, int64_t *out)
 {
     const struct int_list *fanouts = &draw->context->settings->sample.evaluation_fanouts;
-    const int above = draw->model->hop_count - hops; /* hops that layers above would take */
+    const int above = draw->model->hop_count - hops; /* hops of the layers above */
     for (uint32_t r = 0; r < topology_relations(draw->topology); r++)
         for (int hop = 0; hop < hops; hop++)
             *out++ = fanouts->count ? fanouts->value[above + hop] : FANOUT_ALL;
@@ -67,22 +67,22 @@ enum error_code temporal_inference_draw(const struct temporal_draw *draw, int la
                 : neighbor_sampler_draw(draw->sampler, &request, batch, err);
 }
 
-/* One tile on its way through the layers. */
+/* The computation of one tile through the layers. */
 struct past {
     const struct stage_context *context;
     const struct model *model;
     const float *weights;
     struct inference_tile *tile;
     struct input_rows rows[LAYER_COUNT_MAX + 1]
-                          [RELATION_TYPE_COUNT_MAX]; /* what each layer reads */
+                          [RELATION_TYPE_COUNT_MAX]; /* the rows that each layer reads */
 };
 
-/* One layer of a neighbourhood, which is computed one type at a time. */
+/* One layer of a neighbourhood. It is computed one type at a time. */
 struct past_layer {
     int number; /* from 0 */
     uint32_t destinations[RELATION_TYPE_COUNT_MAX], sources[RELATION_TYPE_COUNT_MAX];
     struct relation_block block;
-    struct relation_edges *edges; /* [relations] of the block; NULL: the layer uses none */
+    struct relation_edges *edges; /* [relations] of the block; NULL: the layer uses no edges */
 };
 
 static enum error_code find_layer(const struct past *past, int layer, struct past_layer *out,
@@ -103,8 +103,8 @@ static enum error_code find_layer(const struct past *past, int layer, struct pas
     return rc;
 }
 
-/* The block for one type, without the rows of other types, and none of it for a layer without
- * edges. */
+/* Makes a block for one type, in which relations to other types have no rows. A layer without
+ * edges gets an empty block. */
 static enum error_code edges_of_type(const struct past *past, const struct past_layer *layer,
                                      uint32_t type, const uint32_t *alone,
                                      struct relation_block *out, struct error *err)
@@ -126,7 +126,7 @@ static enum error_code edges_of_type(const struct past *past, const struct past_
     return rc;
 }
 
-/* Computes the rows of one type that the layer gives, into past->rows of the next. */
+/* Computes the layer's rows of one type into past->rows of the next layer. */
 static enum error_code compute_type(struct past *past, const struct past_layer *layer,
                                     uint32_t type, float **output, struct error *err)
 {
@@ -154,8 +154,8 @@ static enum error_code compute_type(struct past *past, const struct past_layer *
     return rc;
 }
 
-/* A layer that reads all below it reads what they gave of the tile's own nodes, the first of their
- * type. */
+/* Joins the outputs of all lower layers for the tile's own nodes, if the layer reads them all.
+ * The own nodes are the first of their type. */
 static enum error_code join_lower(struct past *past, int layer, struct error *err)
 {
     const uint32_t type = past->tile->span.type;

@@ -9,17 +9,17 @@
 
 #include <string.h>
 
-struct type_input { /* {0}: nobody needs its rows, or there are none */
+struct type_input { /* {0}: there are no rows, or nobody needs them */
     struct feature_source *source;
     uint32_t dim;
     uint64_t bytes;   /* of all rows */
-    bool mostly_zero; /* (sparse_features.h), of a layer that is to know */
+    bool mostly_zero; /* (sparse_features.h); set if the layer makes use of it */
 };
 
 struct type_inputs {
     struct type_inputs_config config;
     struct type_ranges ranges;
-    uint32_t *book; /* [types, part_count + 1]: that of each type */
+    uint32_t *book; /* [types, part_count + 1]: the book of each type */
     struct type_input type[RELATION_TYPE_COUNT_MAX];
 };
 
@@ -65,9 +65,8 @@ static void find_types(struct type_inputs *inputs)
     }
 }
 
-/* Rows that are learnt, with features before them or not, were made for layer 1 as its layer
-
- * below. */
+/* Returns whether the rows are an output of infer. Learnable rows, with or without features, are
+ * the output of layer 0. */
 static bool is_made(const struct type_inputs *inputs, uint32_t type)
 {
     const struct stage_context *context = inputs->config.context;
@@ -108,7 +107,7 @@ static enum error_code open_type(struct type_inputs *inputs, uint32_t type, uint
                : rc;
 }
 
-/* What a type's rows take of the budget when all are in memory. */
+/* Returns the bytes of the budget that a type's rows take if all are in memory. */
 static uint64_t portion(const struct type_inputs *inputs, const struct type_input *input)
 {
     return feature_source_portion(input->bytes, inputs->config.context->sharers);
@@ -122,7 +121,7 @@ static enum error_code open_types(struct type_inputs *inputs, struct error *err)
     for (uint32_t t = 0; t < count; t++)
         bytes[t] = portion(inputs, &inputs->type[t]);
     type_shares(bytes, count, inputs->config.budget_bytes, share);
-    /* The limit of one that is not in memory is set when its rows are wanted. */
+    /* The limit of a type that is not in memory is set when its rows are fetched. */
     for (uint32_t t = 0; rc == ERROR_NONE && t < count; t++)
         if (is_there(&inputs->type[t]))
             rc = open_type(inputs, t, share[t], err);
@@ -186,8 +185,7 @@ bool type_inputs_skip_zeros(const struct type_inputs *inputs)
 
 /* --- fetch --- */
 
-/* Shares out what the budget has beside the rows that are in memory, when count[t] rows of each
- * type are wanted. */
+/* Shares the budget that resident rows leave, if count[t] rows of each type are needed. */
 static void share_out(struct type_inputs *inputs, const uint32_t *count)
 {
     struct feature_source *source[RELATION_TYPE_COUNT_MAX];
@@ -225,7 +223,7 @@ static enum error_code name_type(const struct type_inputs *inputs, uint32_t type
                                partition_book_type_name(inputs->config.context->book, type));
 }
 
-/* The rows of the nodes with these numbers in the type. */
+/* Fetches the rows of the nodes with these numbers in the type. */
 static enum error_code fetch_type(struct type_inputs *inputs, uint32_t type, const uint32_t *number,
                                   uint32_t count, struct input_rows *rows, struct error *err)
 {
@@ -242,7 +240,7 @@ static enum error_code fetch_type(struct type_inputs *inputs, uint32_t type, con
     return name_type(inputs, type, rc, err);
 }
 
-/* The numbers in the type of its nodes in a tile. With one type they are the ids. */
+/* Finds the numbers of a type's nodes in a tile. With one type, numbers are ids. */
 static enum error_code number_nodes(const struct type_inputs *inputs,
                                     const struct inference_tile *tile, uint32_t type,
                                     uint32_t count, const uint32_t **out, struct error *err)

@@ -15,7 +15,8 @@ static void row_is_wrong(struct source_windows *w, uint32_t node, uint32_t found
     first_failure_keep(&w->failure, rc, node, &err);
 }
 
-/* False: the node is none of the type. */
+/* Converts a node to its number. Returns false if it does not have the type of the window. The
+ * last range is kept in *n, because sources ascend and mostly stay in one part. */
 static bool number_of(const struct source_windows *w, struct window_numbers *n, uint32_t node,
                       uint32_t *out)
 {
@@ -96,8 +97,8 @@ static void take(struct edge_walk *walk, uint32_t source, const void *feature)
     walk->piece->neighbor[walk->edges.count++] = source - walk->from;
 }
 
-/* Returns the number of the source of the walk's next edge. It is larger than any behind the last
- * edge, and where the node is of another type. */
+/* Returns the number of the source of the next edge; UINT32_MAX after the last edge, and for a
+ * node of another type. */
 static uint32_t next_source(struct edge_walk *walk)
 {
     uint32_t number = UINT32_MAX;
@@ -107,9 +108,7 @@ static uint32_t next_source(struct edge_walk *walk)
     return number;
 }
 
-/* Takes one edge, passes one that is skipped, or takes the destination itself; false: it is
-
- * over. */
+/* Takes one edge, skips one, or takes the destination itself. Returns false at the end. */
 static bool step(struct edge_walk *walk)
 {
     const struct topology_part *part = walk->own->part;

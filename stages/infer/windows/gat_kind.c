@@ -1,5 +1,7 @@
-/* GAT, on rows as they are (common/nn/layers/attention/gat_windows.h). Its tiles are summed by their
- * shape. */
+/*
+ * GAT, computed on rows as they are stored (common/nn/layers/attention/gat_windows.h). The shape
+ * of a tile decides whether it is summed.
+ */
 #include "common/base/memory.h"
 #include "common/base/stop_signal.h"
 #include "stages/infer/rows/layer_reads.h"
@@ -14,7 +16,7 @@ static bool is_possible(const struct model *model, int layer)
     return gat_windows_are_possible(&model->layer[layer]);
 }
 
-/* A tile is summed if all relations to its type are computed on rows as they are. */
+/* Returns whether all relations to the type of a tile are computed on rows as they are stored. */
 static bool takes(const struct source_windows *w, uint32_t destinations, const uint32_t *sources)
 {
     struct model_layer layer = *w->layer;
@@ -33,7 +35,7 @@ static size_t features_of(const struct source_windows *w)
     return (size_t)w->layer->edge_dim * WINDOW_EDGES_MAX;
 }
 
-/* Of a thread's scratch the first floats are the features of edges. */
+/* Returns the floats needed. A thread's scratch begins with the features of edges. */
 static struct window_floats floats(const struct source_windows *w, uint32_t columns)
 {
     return (struct window_floats){.destination = gat_windows_row(w->layer, columns),
@@ -75,10 +77,10 @@ static void read_block(void *context, int64_t block, int thread)
     window_read_rows(w, first, w->block_end[block], block, window_row(w, first));
 }
 
-/* A piece of rows has so many. */
+/* Rows in a piece. */
 enum { TERM_ROWS = FEATURE_BLOCK_ROWS };
 
-/* Finds the rows of a block or piece of the window; returns the first. */
+/* Finds the rows of a block or piece of the window. Returns the first row. */
 static uint32_t piece_rows(const struct source_windows *w, int64_t piece, uint32_t *end)
 {
     const uint32_t at = w->window_first + (uint32_t)piece * TERM_ROWS;
@@ -103,7 +105,7 @@ static void read_terms(void *context, int64_t piece, int thread)
             gat_windows_read(&w->gat[r], at, end - at, window_row(w, at));
 }
 
-/* Takes the terms of destinations, for each relation in which they have a row. */
+/* Computes the terms of destinations, for each relation in which they have a row. */
 static void read_own_terms(void *context, int64_t piece, int thread)
 {
     struct source_windows *w = context;
@@ -121,7 +123,7 @@ static void read_own_terms(void *context, int64_t piece, int thread)
     }
 }
 
-/* Reads rows first .. end - 1 of a type, whole blocks at a time or in pieces. */
+/* Reads rows first .. end - 1 of a type, in whole blocks or in pieces. */
 static enum error_code pass_rows(struct source_windows *w, uint32_t type, uint32_t first,
                                  uint32_t end, bool by_blocks, thread_pool_body body,
                                  struct error *err)
@@ -144,7 +146,7 @@ static enum error_code pass_rows(struct source_windows *w, uint32_t type, uint32
     return rc;
 }
 
-/* Takes the terms of all nodes that a relation begins at. Their rows go by once. */
+/* Computes the terms of all sources of each relation. Their rows are read once. */
 static enum error_code open_terms(struct source_windows *w, struct error *err)
 {
     bool begins[RELATION_TYPE_COUNT_MAX] = {false};
@@ -164,7 +166,7 @@ static enum error_code open_terms(struct source_windows *w, struct error *err)
     return rc;
 }
 
-/* The terms of the destinations, from their own rows. */
+/* Computes the terms of the destinations from their own rows. */
 static enum error_code begin_rows(struct source_windows *w, struct error *err)
 {
     return pass_rows(w, w->type, w->first, w->end, false, read_own_terms, err);
@@ -175,13 +177,13 @@ static struct gat_windows *window_gat(const struct source_windows *w)
     return &w->gat[w->at_work];
 }
 
-/* Room for features, where edges have some. */
+/* Returns room for the features of edges; NULL if edges have none. */
 static float *feature_room(const struct source_windows *w, int thread)
 {
     return w->layer->edge_dim ? window_scratch(w, thread) : NULL;
 }
 
-/* What the features of its edges make of the destination's own score. */
+/* Adds the features of a destination's edges to its own score. */
 static void find_own_edges(struct source_windows *w, int thread, uint32_t i)
 {
     struct edge_walk walk = edge_walk_all(w, thread, i, feature_room(w, thread));
@@ -194,7 +196,8 @@ static void find_own_edges(struct source_windows *w, int thread, uint32_t i)
     gat_windows_own_count(window_gat(w), count, sum);
 }
 
-/* What the shares of a destination's edges are made of, from the terms of its sources. */
+/* Computes the maximum and the total for the shares of a destination's edges, from the terms of
+ * its sources. */
 static void begin_shares(struct source_windows *w, int thread, uint32_t i)
 {
     float *feature = feature_room(w, thread);
@@ -212,7 +215,8 @@ static void begin_shares(struct source_windows *w, int thread, uint32_t i)
     gat_windows_share(window_gat(w), w->first + i, sum);
 }
 
-/* Adds the edges of these destinations from the window by their shares. */
+/* Adds the edges from the window to these destinations, weighted by their shares. The first
+ * window begins the shares. */
 static void add(struct source_windows *w, int thread, uint32_t first, uint32_t end)
 {
     float *scratch = window_scratch(w, thread) + features_of(w);

@@ -1,6 +1,7 @@
 /*
- * GATv2, on projected rows (common/nn/layers/attention/gatv2_windows.h). Rows are projected a block of the
- * shards at a time, which is cut by the partition alone, so no budget changes a bit.
+ * GATv2, computed on projected rows (common/nn/layers/attention/gatv2_windows.h). A block of the
+ * shards is projected at a time. Only the partition decides where blocks end, so no budget changes
+ * a bit.
  */
 #include "stages/infer/rows/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
@@ -18,8 +19,8 @@ static size_t features_of(const struct source_windows *w)
     return (size_t)w->layer->edge_dim * (WINDOW_EDGES_MAX + 1);
 }
 
-/* A thread's scratch is for a block as it is read and its rows projected, or for the features of
- * edges and of the destination itself, and what gatv2_windows_add() wants. */
+/* Returns the floats needed. A thread's scratch holds a block as read and its projected rows, or
+ * the features of edges and of the destination itself, and the scratch of gatv2_windows_add(). */
 static struct window_floats floats(const struct source_windows *w, uint32_t columns)
 {
     const size_t row = gatv2_windows_source_row(w->layer);
@@ -60,13 +61,14 @@ static void read_block(void *context, int64_t block, int thread)
         gatv2_windows_project(&w->gatv2, true, end - first, rows, window_row(w, first));
 }
 
-/* The first node of the block that the first destination lies in. */
+/* Returns the first node of the block that has the first destination. */
 static uint32_t first_of_blocks(const struct source_windows *w)
 {
     return w->first - window_relation(w)->first % FEATURE_BLOCK_ROWS;
 }
 
-/* A whole block is projected, also where only some of its nodes are destinations. */
+/* Projects a whole block even if only some of its nodes are destinations, so that the bits do
+ * not depend on which nodes are. */
 static void read_own_block(void *context, int64_t block, int thread)
 {
     struct source_windows *w = context;
@@ -91,7 +93,7 @@ static enum error_code begin(struct source_windows *w, struct error *err)
                       err);
 }
 
-/* The mean of the features of the destination's edges, or 0, into `mean`. */
+/* Writes the mean of the features of the destination's edges to `mean`, or 0 if it has no edges. */
 static void find_mean_feature(struct source_windows *w, int thread, uint32_t i, float *feature,
                               float *mean)
 {

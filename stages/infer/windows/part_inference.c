@@ -15,12 +15,12 @@
 
 struct part_inference {
     struct part_inference_config config;
-    struct type_inputs *inputs; /* NULL: none are open */
-    struct type_inputs
-        *other[LAYER_COUNT_MAX];    /* rows of layers below that it reads, too; NULL: not */
-    struct source_windows *windows; /* over them; NULL: tiles read their sources' rows */
-    int input_layer;                /* the layer that reads them */
-    /* These belong to the unit at hand. */
+    struct type_inputs *inputs; /* NULL: not open */
+    /* rows of other lower layers that the layer reads; NULL: not read */
+    struct type_inputs *other[LAYER_COUNT_MAX];
+    struct source_windows *windows; /* over `inputs`; NULL: tiles read the rows of their sources */
+    int input_layer;                /* the layer that reads `inputs` */
+    /* The current unit. */
     const float *weights;
     int layer, part; /* from 1; from 0 */
 };
@@ -59,9 +59,9 @@ static const struct model *model_of(const struct part_inference *inference)
     return inference_tiles_config_of(inference->config.tiles)->model;
 }
 
-/* --- what a layer reads --- */
+/* --- the inputs of a layer --- */
 
-/* The rows of all layers that it reads. */
+/* Returns the bytes of the rows of all layers that the layer reads. */
 static uint64_t bytes_of_inputs(const struct part_inference *inference)
 {
     uint64_t bytes = type_inputs_bytes(inference->inputs);
@@ -87,8 +87,8 @@ static void tell_memory(const struct part_inference *inference)
                                                          : "are read as tiles want them");
 }
 
-/* Whether layer `layer`, from 1, reads the rows of model.layer[other] beside those of the layer
- * below it, from inputs of their own. */
+/* Returns whether layer `layer`, from 1, reads the rows of model.layer[other] besides those of
+ * the layer below, from separate inputs. */
 static bool reads_other(const struct part_inference *inference, int layer, int other)
 {
     const struct model *model = model_of(inference);
@@ -96,7 +96,7 @@ static bool reads_other(const struct part_inference *inference, int layer, int o
            (other < layer - 2 || model->layer[layer - 1].second_input == other);
 }
 
-/* Returns the bytes that the rows of one of the layers that it reads may take. */
+/* Returns the bytes that the rows of each layer it reads may take. */
 static uint64_t rows_bytes(const struct part_inference *inference, int layer)
 {
     uint64_t count = 1;
@@ -110,8 +110,8 @@ static uint64_t difference(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Whether sums are to be made of windows. Rows that are mostly zero are multiplied before they are
- * summed (sparse_layer.h), but for attention: those are read tile by tile. */
+/* Returns whether sums are computed in windows. Except for attention, rows that are mostly zero
+ * are multiplied before they are summed (sparse_layer.h), so they are read tile by tile. */
 static bool wants_windows(const struct part_inference *inference, int layer)
 {
     const struct model *model = model_of(inference);
@@ -124,8 +124,8 @@ static bool wants_windows(const struct part_inference *inference, int layer)
             !type_inputs_are_resident(inference->inputs));
 }
 
-/* Windows have what their budget leaves beside the rows of other layers and what is held already.
- * Where some tiles are read as they are all the same, rows have that while windows rest. */
+/* Opens the windows. Their budget is what the rows of other layers and the memory already held
+ * leave. Some tiles still read rows directly; rows get the memory while windows rest. */
 static enum error_code open_windows(struct part_inference *inference, int layer, struct error *err)
 {
     const uint64_t rows = rows_bytes(inference, layer), held = type_inputs_bytes(inference->inputs);
@@ -165,7 +165,7 @@ static enum error_code open_inputs(struct part_inference *inference,
     if (rc == ERROR_NONE)
         rc = open_windows(inference, layer, err);
     for (int l = 0; rc == ERROR_NONE && l < layer - 1; l++) {
-        config.layer = l + 2; /* which reads what that layer gives */
+        config.layer = l + 2; /* the layer that reads the output of layer l */
         if (reads_other(inference, layer, l))
             rc = type_inputs_open(&config, &inference->other[l], err);
     }
@@ -178,9 +178,7 @@ static enum error_code open_inputs(struct part_inference *inference,
 
 /* --- a tile --- */
 
-/* Reads what the tile's layer reads beside the rows of the layer below it: rows of its own
-
- * nodes. */
+/* Reads what the tile's layer reads besides the rows of the layer below: rows of its own nodes. */
 static enum error_code read_lower(struct part_inference *inference, struct inference_tile *tile,
                                   struct error *err)
 {
@@ -198,7 +196,7 @@ static enum error_code read_lower(struct part_inference *inference, struct infer
                             : rc;
 }
 
-/* Its sources were summed, so its own rows are read alone. */
+/* Reads only the rows of the tile's own nodes, because its sources were summed. */
 static enum error_code read_sums(struct part_inference *inference, struct inference_tile *tile,
                                  struct error *err)
 {
@@ -211,7 +209,7 @@ static enum error_code read_sums(struct part_inference *inference, struct infere
     return rc;
 }
 
-/* `is_summed`: it is among those that source_windows_sum() was asked for. */
+/* Computes a tile. `is_summed`: the last source_windows_sum() included it. */
 static enum error_code infer_tile(struct part_inference *inference,
                                   const struct inference_span *span, bool is_summed, float **output,
                                   struct error *err)
@@ -236,8 +234,8 @@ static enum error_code infer_tile(struct part_inference *inference,
 
 /* --- a part --- */
 
-/* Sums for the tiles from `first` on. Windows and the rows of sources take the same memory by
- * turns. */
+/* Sums the sources of the tiles from `first` on. Windows and rows of sources share the same
+ * memory in turn, so the rows are released first. */
 static enum error_code sum_tiles(struct part_inference *inference,
                                  const struct inference_span *first, uint32_t end, uint32_t *summed,
                                  struct error *err)
@@ -314,7 +312,7 @@ enum error_code part_inference_run(struct part_inference *inference, const float
     if (rc == ERROR_NONE)
         rc = layer_shard_write(inference->config.context, identity, layer, part, write_types,
                                inference, err);
-    if (rc != ERROR_NONE) /* what was open may be what was damaged, and is made again meanwhile */
+    if (rc != ERROR_NONE) /* an open input may be damaged; the retry must open it again */
         part_inference_close_inputs(inference);
     return rc;
 }

@@ -9,13 +9,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of the room for rows so much is for sums: a larger window costs passes over the sources, a
- * smaller one has every sum brought from memory more often. */
+/* The share of the memory that sums get. A smaller share would need more passes over the
+ * sources. A larger share would leave a small window, for which every sum is loaded into the
+ * cache more often. */
 enum { SUMS_SHARE = 5, ALL_SHARES = 8 };
 
-static const char what[] = "windows of sources"; /* wants memory */
+static const char what[] = "windows of sources"; /* names the memory in messages */
 
-/* NULL: none. */
+/* Returns the kind of a layer; NULL if sums in windows are not possible. */
 static const struct window_kind *kind_of(const struct model *model, int layer)
 {
     static const struct window_kind *const kinds[] = {&sum_window_kind, &gat_window_kind,
@@ -59,15 +60,15 @@ static uint64_t bytes_of_source(const struct source_windows *w, uint32_t type)
     return w->kind->floats(w, columns_of(w, type)).source * sizeof(float);
 }
 
-/* Whether the rows of a type go through a window, block by block; else all of them are one, in
- * memory. */
+/* Returns whether the rows of a type are read through a window, block by block. Otherwise all
+ * its rows are one window, in memory. */
 static bool goes_by(const struct source_windows *w, uint32_t type)
 {
     return source_of(w, type) &&
            (w->kind->always || !feature_source_is_resident(source_of(w, type)));
 }
 
-/* Rows of the longest block of a type. */
+/* Returns the rows of the longest block of a type. */
 static uint32_t longest_block(const struct source_windows *w, uint32_t type)
 {
     uint32_t most = 0;
@@ -78,7 +79,7 @@ static uint32_t longest_block(const struct source_windows *w, uint32_t type)
     return most;
 }
 
-/* The most that sums of destinations of one type in one part take. */
+/* Returns the most bytes that sums of the destinations of one type in one part take. */
 static uint64_t most_sums(const struct source_windows *w)
 {
     uint64_t row[RELATION_TYPE_COUNT_MAX] = {0}, most = 0;
@@ -94,9 +95,8 @@ static uint64_t most_sums(const struct source_windows *w)
     return most + WINDOW_ALIGNMENT;
 }
 
-/* Divides the budget: what is held beside, and `memory`, in which the window gets what sums
-
- * leave. */
+/* Divides the budget into fixed memory and `memory`, which sums and window share: the window
+ * gets what sums leave. */
 static void share_out(struct source_windows *w)
 {
     const size_t threads = (size_t)thread_pool_size(w->of->context->pool);
@@ -130,7 +130,7 @@ static void share_out(struct source_windows *w)
         w->sums_room = w->memory_bytes - most_window;
 }
 
-/* Room for sums and the window, unless it is there. */
+/* Maps the memory for sums and window, unless it is mapped. */
 static enum error_code map_rows(struct source_windows *w, struct error *err)
 {
     if (w->memory)
@@ -162,8 +162,7 @@ static enum error_code allocate(struct source_windows *w, struct error *err)
     return rc;
 }
 
-/* The relations, but for what depends on the destinations; the type whose rows go by is that of the
- * first. */
+/* Sets the fields of the relations that do not depend on the destinations. */
 static enum error_code find_relations(struct source_windows *w, struct error *err)
 {
     const enum error_code rc = memory_new(&w->relation, w->relation_count, what, err);
@@ -185,7 +184,7 @@ void window_begin_type(struct source_windows *w, uint32_t type)
         (struct input_rows){.base = w->window, .stride = bytes_of_source(w, type) / sizeof(float)};
 }
 
-/* Whether a block has room beside sums. */
+/* Returns whether a block fits beside sums. */
 static bool has_room(const struct source_windows *w)
 {
     return w->memory_bytes > w->least_window && w->source_room >= w->longest_block;
@@ -308,7 +307,7 @@ void window_count_rows(struct source_windows *w, uint32_t type, uint32_t count)
                          count * (uint64_t)columns_of(w, type) * sizeof(float));
 }
 
-/* Rows that are in memory are one window. */
+/* Makes one window of the rows that are in memory. */
 static enum error_code take_all_rows(struct source_windows *w, struct error *err)
 {
     struct feature_rows all = {0};
@@ -320,7 +319,7 @@ static enum error_code take_all_rows(struct source_windows *w, struct error *err
     return rc;
 }
 
-/* The window from `first` on; one that holds all rows stays. */
+/* Reads the window from `first` on. A window that holds all rows of the type is kept. */
 static enum error_code read_window(struct source_windows *w, uint32_t first, struct error *err)
 {
     if (stop_signal_seen())
@@ -345,7 +344,7 @@ static void add_tile(void *context, int64_t tile, int thread)
     w->kind->add(w, thread, first, count - first < WINDOW_TILE ? count : first + WINDOW_TILE);
 }
 
-/* Adds what the window has for the relation at work. */
+/* Adds the sources in the window for the current relation. */
 static enum error_code add_window(struct source_windows *w, struct error *err)
 {
     const int64_t tiles = ((int64_t)window_relation(w)->count + WINDOW_TILE - 1) / WINDOW_TILE;
@@ -357,7 +356,7 @@ static enum error_code add_window(struct source_windows *w, struct error *err)
     return rc == ERROR_NONE ? window_run(w, tiles, add_tile, err) : rc;
 }
 
-/* All rows of a type, for the relations that begin there. */
+/* Reads all rows of a type, and adds them for all relations that begin there. */
 static enum error_code sum_type(struct source_windows *w, uint32_t type, struct error *err)
 {
     const uint32_t count = window_nodes(w, type);
@@ -376,7 +375,7 @@ static enum error_code sum_type(struct source_windows *w, uint32_t type, struct 
     return rc;
 }
 
-/* --- all of it --- */
+/* --- all windows --- */
 
 static enum error_code sum_rows(struct source_windows *w, struct error *err)
 {

@@ -1,10 +1,11 @@
-/* Layers that want the sum of their sources' rows, each with its weight, or the greatest of
- * them. */
+/*
+ * Layers that need a weighted sum of their sources' rows, or their maximum.
+ */
 #include "common/base/memory.h"
 #include "stages/infer/rows/layer_reads.h"
 #include "stages/infer/windows/window_kind.h"
 
-/* Whether edges count by their weights. */
+/* Returns whether edges count by their weights. */
 static bool is_weighted(const struct source_windows *w)
 {
     return w->of->edge_use.columns >> EDGE_WEIGHT & 1;
@@ -21,8 +22,8 @@ static struct window_floats floats(const struct source_windows *w, uint32_t colu
     return (struct window_floats){.destination = columns, .source = columns};
 }
 
-/* Whether sources are weighed by what they have in the whole graph. Where blocks list their rows
- * they are not. */
+/* Returns whether sources are weighted by their degree in the whole graph. They are not if
+ * blocks list their rows. */
 static bool wants_degrees(const struct source_windows *w)
 {
     return w->of->model->needs_degree && !w->lists_rows;
@@ -34,7 +35,7 @@ static uint64_t bytes(const struct source_windows *w)
     return is_weighted(w) ? threads * PIECE_EDGES * sizeof *w->value : 0;
 }
 
-/* Beside its row a source has a degree, and the weights that come of it. */
+/* Returns the bytes for each source besides its row: a degree and the weights computed from it. */
 static uint64_t source_bytes(const struct source_windows *w)
 {
     const bool weighs = wants_degrees(w);
@@ -74,7 +75,7 @@ static void read_block(void *context, int64_t block, int thread)
 /* Sources whose degrees a thread looks up at a time. */
 enum { ENDS_AT_ONCE = 4096 };
 
-/* Looks up degrees of sources, and the sums of their weights, where they are asked for. */
+/* Looks up the degrees of sources and the sums of their weights, if needed. */
 static void find_ends(void *context, int64_t tile, int thread)
 {
     struct source_windows *w = context;
@@ -97,7 +98,7 @@ static void find_ends(void *context, int64_t tile, int thread)
     }
 }
 
-/* Finds the weights of the relation's edges from the window. */
+/* Computes the weights of the relation's edges from the window. */
 static enum error_code weigh(struct source_windows *w, struct error *err)
 {
     static const uint32_t no_rows[1] = {0};
@@ -118,8 +119,8 @@ static enum error_code weigh(struct source_windows *w, struct error *err)
                             : rc;
 }
 
-/* Adds the edges of the rows from `first` on, until the piece is full; returns the first that may
- * have some left. */
+/* Adds the edges of the rows from `first` on until the piece is full. Returns the first row that
+ * may have edges left. */
 static uint32_t add_piece(struct source_windows *w, int thread, uint32_t first, uint32_t end)
 {
     const struct relation_window *own = window_relation(w);
@@ -138,7 +139,8 @@ static uint32_t add_piece(struct source_windows *w, int thread, uint32_t first, 
                                         .row_start = piece->row_start,
                                         .neighbor = piece->neighbor};
     struct aggregation aggregation = w->aggregation;
-    aggregation.edge_value = w->aggregation.edge_value ? value : NULL; /* the kind's own choice */
+    /* only if the layer uses edge weights */
+    aggregation.edge_value = w->aggregation.edge_value ? value : NULL;
     aggregation_add(&aggregation, &block, &w->rows, own->columns, 0, i - first,
                     relation_window_sum(own, first));
     return count < PIECE_EDGES ? i : i - 1;

@@ -1,11 +1,13 @@
-/* Says which destinations are summed together, and where their rows lie. */
+/*
+ * Chooses the destinations that are summed together, and places their sums.
+ */
 #include "common/base/text.h"
 #include "stages/infer/windows/window_kind.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* A sum, its cursor and which row it is of. */
+/* Counts a sum, its cursor and, if blocks list rows, its row number. */
 uint64_t window_row_bytes(const struct source_windows *w, uint32_t columns)
 {
     return w->kind->floats(w, columns).destination * sizeof(float) +
@@ -29,7 +31,7 @@ static bool has_edges(const struct topology_part *part, uint32_t row)
     return topology_row_start(part, row) < topology_row_start(part, row + 1);
 }
 
-/* Rows first .. end - 1 that have a sum in the relation. */
+/* Returns how many of the rows first .. end - 1 have a sum in the relation. */
 static uint32_t count_rows(const struct source_windows *w, const struct topology_part *part,
                            uint32_t first, uint32_t end)
 {
@@ -50,7 +52,7 @@ static uint64_t bytes_of_rows(const struct source_windows *w, uint32_t first, ui
     return bytes;
 }
 
-/* Rows of all relations end where they should. */
+/* Checks that the rows of all relations have valid ends. */
 static enum error_code check_rows(const struct source_windows *w, uint32_t first, uint32_t end,
                                   struct error *err)
 {
@@ -68,7 +70,7 @@ static enum error_code check_rows(const struct source_windows *w, uint32_t first
     return ERROR_NONE;
 }
 
-/* Whether a tile is summed here. */
+/* Finds whether a tile is summed here. */
 static enum error_code takes_tile(struct source_windows *w, const struct inference_span *span,
                                   bool *out, struct error *err)
 {
@@ -83,7 +85,7 @@ static enum error_code takes_tile(struct source_windows *w, const struct inferen
     return rc;
 }
 
-/* As many whole tiles as have room, from one whose relations are taken up. */
+/* Chooses as many whole tiles from `first` on as have room. */
 static enum error_code choose_tiles(struct source_windows *w, const struct inference_span *first,
                                     uint32_t end, uint32_t *summed, uint64_t *bytes,
                                     struct error *err)
@@ -111,7 +113,7 @@ static enum error_code choose_tiles(struct source_windows *w, const struct infer
     return rc;
 }
 
-/* Takes up the relations that lead to the type. */
+/* Selects the relations that end in the type. */
 static void begin_relations(struct source_windows *w, const struct inference_span *span)
 {
     w->type = span->type;

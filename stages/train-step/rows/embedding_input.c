@@ -111,12 +111,12 @@ enum error_code embedding_input_join(const struct stage_context *context,
 
 struct gather_job {
     const uint64_t *key;   /* [entries]: node << 32 | place */
-    const uint64_t *start; /* [count + 1]: of row i, the first key */
+    const uint64_t *start; /* [count + 1]: first key of row i */
     const float *from;
     size_t from_stride, width;
     uint32_t count;
     float *out;
-    atomic_bool has_bad; /* a number that is not finite */
+    atomic_bool has_bad; /* a number is not finite */
 };
 
 CPU_INLINE const float *row_at(const struct gather_job *job, uint64_t entry)
@@ -124,8 +124,8 @@ CPU_INLINE const float *row_at(const struct gather_job *job, uint64_t entry)
     return job->from + (uint32_t)job->key[entry] * job->from_stride;
 }
 
-/* A node that stands at several places, as in a disjoint batch, has the sum over them, in their
- * order. */
+/* Adds up the rows of a node that stands at several places, as in a disjoint batch, in the order
+ * of the places. */
 static void gather_tile(void *context, int64_t tile, int thread)
 {
     struct gather_job *job = context;
@@ -149,15 +149,17 @@ static void gather_tile(void *context, int64_t tile, int thread)
         atomic_store(&job->has_bad, true);
 }
 
-/* What a gradient is made in; the arrays of all types lie one behind the other. */
+/* The memory for a gradient. The arrays of all types lie one after the other. */
 struct gradient_room {
-    uint64_t *key, *scratch; /* of one type */
+    uint64_t *key, *scratch; /* for one type at a time */
     uint32_t *node;
     float *row;
 };
 
-/* Keys node << 32 | place of distinct nodes, ascending, by a bit for each node up to the last; false where one stands twice,
- * or there are too few of them for that. scratch [count], before [count]. */
+/* Writes the keys node << 32 | place of distinct nodes, ascending. Marks each node in a bit set
+ * and counts the bits below it, which is faster than a sort. Returns false if a node stands
+ * twice, or if the set would have more words than there are nodes. scratch [count], before
+ * [count]. */
 static bool order_by_bits(const uint32_t *node, uint32_t count, uint64_t *key, uint64_t *scratch,
                           uint32_t *before)
 {
@@ -183,7 +185,8 @@ static bool order_by_bits(const uint32_t *node, uint32_t count, uint64_t *key, u
     return marked == count;
 }
 
-/* The same of any nodes; one that stands several times has its places in order. */
+/* Writes the same keys for any nodes. The places of a node that stands several times are in
+ * ascending order. */
 static void order_nodes(const struct embedding_nodes *nodes, const struct gradient_room *room)
 {
     if (order_by_bits(nodes->node, nodes->count, room->key, room->scratch, room->node))
@@ -193,7 +196,8 @@ static void order_nodes(const struct embedding_nodes *nodes, const struct gradie
     key_sort(room->key, room->scratch, nodes->count);
 }
 
-/* Distinct nodes of sorted keys [count] into node, and where each begins; how many there are. */
+/* Writes the distinct nodes of the sorted keys [count] to node, and the first key of each to
+ * start. Returns their number. */
 static uint32_t group(const uint64_t *key, uint32_t count, uint32_t *node, uint64_t *start)
 {
     uint32_t rows = 0;
@@ -208,7 +212,7 @@ static uint32_t group(const uint64_t *key, uint32_t count, uint32_t *node, uint6
     return rows;
 }
 
-/* For `count` nodes in all, at most `most` of a type, and `values` numbers in all. */
+/* Allocates for `count` nodes in all, at most `most` of one type, and `values` numbers in all. */
 static enum error_code new_gradient(size_t count, size_t most, size_t values, struct arena *arena,
                                     struct arena *kept, struct gradient_room *out,
                                     struct error *err)
@@ -233,7 +237,7 @@ static enum error_code tell_bad(const struct stage_context *context,
                      rows->node[bad / rows->width], (double)rows->gradient[bad]);
 }
 
-/* Of the nodes of a type, into the room. */
+/* Gathers the gradient of the nodes of one type into the room. */
 static enum error_code gather_type(const struct stage_context *context,
                                    const struct embedding_nodes *nodes, uint32_t width,
                                    const struct gradient_room *room, struct gradient_rows *out,

@@ -21,7 +21,7 @@ uint64_t embedding_state_bytes(const struct embedding_tensors *tensors,
     return bytes;
 }
 
-/* The smallest of the tables that are not open, of `bytes`. */
+/* Returns the smallest table that is not open, and its bytes in *bytes. */
 static int next_to_open(const struct embedding_state *state, uint64_t *bytes)
 {
     const struct embedding_tensors *tensors = &state->config.schedule->embeddings;
@@ -38,7 +38,8 @@ static int next_to_open(const struct embedding_state *state, uint64_t *bytes)
     return found;
 }
 
-/* From the smallest table on, each has what it wants, or an even share of what is left. */
+/* Opens the tables from the smallest to the largest. Each gets the bytes it needs, or an even
+ * share of the rest of the budget. */
 static enum error_code open_tables(struct embedding_state *state, struct error *err)
 {
     const struct embedding_state_config *config = &state->config;
@@ -85,7 +86,7 @@ bool embedding_state_is_resident(const struct embedding_state *state)
     return true;
 }
 
-/* The table that the rows of a shard lie in. */
+/* Returns the table that has the rows of a shard. */
 static struct embedding_table *table_of(const struct embedding_state *state, int shard)
 {
     const struct embedding_tensors *tensors = &state->config.schedule->embeddings;
@@ -100,7 +101,8 @@ static enum error_code clear(struct embedding_state *state, struct error *err)
     enum error_code rc = ERROR_NONE;
     for (int i = 0; i < state->config.schedule->embeddings.count && rc == ERROR_NONE; i++)
         rc = embedding_table_clear(state->table[i], err);
-    state->version = rc == ERROR_NONE ? 0 : INT64_MAX; /* ahead of all: the next call tries again */
+    /* INT64_MAX is newer than any version, so the next call clears again. */
+    state->version = rc == ERROR_NONE ? 0 : INT64_MAX;
     return rc;
 }
 
@@ -122,7 +124,8 @@ static enum error_code has_seals(const struct embedding_state *state, int64_t ve
     return rc;
 }
 
-/* A seal has all rows that were ever changed, so it is put over those that are there. */
+/* Applies a seal. A seal has all rows that were ever changed, so it may be written over the
+ * current rows. */
 static enum error_code take_seal(struct embedding_state *state, int64_t version, int shard,
                                  struct error *err)
 {

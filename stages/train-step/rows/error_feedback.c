@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Adds what the slot has not sent so far. */
+/* Adds the residual of the slot: the numbers that it has not published so far. */
 static enum error_code add_residual(const struct stage_context *context, const struct unit *unit,
                                     float *value, size_t count, struct error *err)
 {
@@ -30,6 +30,8 @@ static enum error_code add_residual(const struct stage_context *context, const s
                            (double)value[bad]);
 }
 
+/* Returns STORE_DURABLE if the rounds after the next snapshot read this residual. A run that
+ * goes on from that snapshot needs it, and does not compute the earlier rounds again. */
 static enum store_durability durability(const struct schedule *s, int64_t round)
 {
     const int64_t snapshot = schedule_snapshot_at_or_after(s, round + 1);
@@ -52,7 +54,7 @@ enum error_code error_feedback_apply(const struct stage_context *context, const 
     if (rc != ERROR_NONE)
         return rc;
     largest_values_split(value, count, kept, rest);
-    for (size_t i = 0; i < count; i++) { /* one of the two is 0 */
+    for (size_t i = 0; i < count; i++) { /* in each place, one of the two is 0 */
         gradient->squared_error += (double)rest[i] * (double)rest[i];
         gradient->squared_norm +=
             (double)value[i] * (double)value[i] + (double)rest[i] * (double)rest[i];

@@ -18,7 +18,7 @@ static uint32_t node_count_of(const struct node_features *features, uint32_t typ
     return features->book[type][features->ranges.part_count];
 }
 
-/* What the rows of a type take of a budget when they are in memory. */
+/* Returns the bytes of the budget that the rows of a type take in memory. */
 static uint64_t portion_of(const struct stage_context *context,
                            const struct node_features *features, uint32_t type)
 {
@@ -120,7 +120,7 @@ enum error_code node_features_fetch(const struct node_features *features, uint32
     return rc;
 }
 
-/* Puts a compressed form of resident rows beside them, within the limit of the memory. */
+/* Compresses the resident rows of a type, within the limit of `memory`. */
 static enum error_code compress_type(struct node_features *features, uint32_t type,
                                      struct thread_pool *pool)
 {
@@ -132,7 +132,7 @@ static enum error_code compress_type(struct node_features *features, uint32_t ty
                             : rc;
 }
 
-/* Compresses the rows of all types that are mostly zero, or of none. */
+/* Compresses the rows of all types that are mostly zero. If one does not fit, compresses none. */
 static void compress(struct node_features *features, struct thread_pool *pool)
 {
     enum error_code rc = ERROR_NONE;

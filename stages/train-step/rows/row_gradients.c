@@ -5,14 +5,15 @@
 
 #include <string.h>
 
-/* Gradients without labelled seeds mean nothing. */
+/* Returns the rows of a slot, or none if it has no labelled seeds: its gradient has no meaning. */
 static struct gradient_rows rows_that_count(const struct gradient *slot, uint32_t type)
 {
     const struct gradient_rows *rows = slot->seed_count > 0 ? gradient_rows_of(slot, type) : NULL;
     return rows ? *rows : (struct gradient_rows){0};
 }
 
-/* Keys node << 32 | place, places by slot and then by row; entry[place] says which. */
+/* Writes the keys node << 32 | place, where places are numbered by slot and then by row.
+ * entry[place] is the slot and the row. */
 static void list_entries(const struct gradient_rows *rows, int slot_count, uint64_t *key,
                          uint64_t *entry)
 {
@@ -24,7 +25,8 @@ static void list_entries(const struct gradient_rows *rows, int slot_count, uint6
         }
 }
 
-/* Puts what sorted keys say into node, start and entries; the number of distinct nodes. */
+/* Writes the distinct nodes of the sorted keys to node, the first key of each to start, and the
+ * entries in the order of the keys. Returns the number of distinct nodes. */
 static size_t group(const uint64_t *key, uint64_t count, const uint64_t *entry, uint32_t *node,
                     uint64_t *start, uint64_t *sorted)
 {
@@ -41,7 +43,7 @@ static size_t group(const uint64_t *key, uint64_t count, const uint64_t *entry, 
     return rows;
 }
 
-/* Of several slots: who has which row. */
+/* Finds the slots that have each row, in a round of several slots. */
 static enum error_code find_entries(struct row_gradients *out, int slot_count, struct arena *arena,
                                     struct error *err)
 {

@@ -8,7 +8,8 @@
 
 enum { SLOT_COUNT = 6 };
 
-/* A stripe on its way: of the numbers that are this slot's modulo SLOT_COUNT, the one taken last. */
+/* A stripe that is being read or visited. Slot s holds the stripes whose numbers are s modulo
+ * SLOT_COUNT, one at a time. */
 struct slot {
     struct feature_stripe stripe;
     bool is_read;
@@ -17,14 +18,15 @@ struct slot {
 struct row_pipe {
     feature_visitor visitor;
     void *context;
-    struct slot *slot;     /* [SLOT_COUNT] */
-    pthread_mutex_t mutex; /* over what follows, but not a stripe that is read or visited */
+    struct slot *slot; /* [SLOT_COUNT] */
+    /* protects the fields below; a stripe that is being read or visited belongs to its thread */
+    pthread_mutex_t mutex;
     pthread_cond_t moved;
-    int waiting; /* threads, for that */
+    int waiting; /* threads that wait for `moved` */
     struct feature_walk walk;
-    uint64_t taken, visited; /* stripes so far */
+    uint64_t taken, visited; /* numbers of stripes so far */
     bool visiting, all_taken;
-    enum error_code rc; /* a failure ends it */
+    enum error_code rc; /* the first failure; it ends the visit */
     struct error err;
 };
 
@@ -34,7 +36,7 @@ uint64_t row_pipe_bytes(const struct feature_source *source)
            (sizeof(struct slot) - sizeof(struct feature_stripe) + feature_stripe_bytes(source));
 }
 
-/* --- what a thread does next; the mutex is held before and after --- */
+/* --- the next action of a thread; the mutex is held before and after --- */
 
 static void tell(struct row_pipe *pipe)
 {
@@ -42,7 +44,9 @@ static void tell(struct row_pipe *pipe)
         (void)pthread_cond_broadcast(&pipe->moved);
 }
 
-/* False: it is not there yet, or somebody is at the one before it. */
+/* Visits the next stripe. Returns false if it is not read yet, or if another thread is visiting.
+ * The mutex is released during the visit, so that other threads go on reading; `visiting` keeps
+ * them from visiting at the same time. */
 static bool visit_stripe(struct row_pipe *pipe)
 {
     struct slot *slot = &pipe->slot[pipe->visited % SLOT_COUNT];
@@ -61,7 +65,8 @@ static bool visit_stripe(struct row_pipe *pipe)
     return true;
 }
 
-/* False: there is none left, or no room for it. */
+/* Reads the next stripe. Returns false if none is left, or if all slots are in use. Stripes are
+ * taken under the mutex, so each is read once; the read itself runs without it. */
 static bool read_stripe(struct row_pipe *pipe)
 {
     struct slot *slot = &pipe->slot[pipe->taken % SLOT_COUNT];
@@ -106,7 +111,7 @@ static void work(void *context, int64_t tile, int thread)
     (void)pthread_mutex_unlock(&pipe->mutex);
 }
 
-/* --- the whole --- */
+/* --- the visit --- */
 
 static enum error_code open_slots(struct row_pipe *pipe, struct error *err)
 {

@@ -23,7 +23,8 @@ static void release_slots(struct gradient *gradient, int32_t count)
     memory_free(gradient);
 }
 
-/* A mini-batch may have read no row of a type. */
+/* Checks the rows of a tensor in a gradient. In a graph with node types, a mini-batch may have
+ * read no row of the type. */
 static enum error_code check_rows(const struct stage_context *context,
                                   const struct embedding_tensor *tensor,
                                   const struct gradient *gradient, struct error *err)
@@ -56,7 +57,8 @@ static enum error_code read_slot(const struct stage_context *context, int64_t ro
     return rc;
 }
 
-/* gradient [count], which are the caller's to release. */
+/* Reads the gradients of a round into *out [count]. The caller releases them, also after a
+ * failure. */
 static enum error_code read_slots(const struct stage_context *context, int64_t round, int32_t count,
                                   struct gradient **out, struct error *err)
 {
@@ -68,7 +70,7 @@ static enum error_code read_slots(const struct stage_context *context, int64_t r
 
 /* --- the update of a round --- */
 
-/* Rows of one tensor. */
+/* The update of the rows of one tensor. */
 struct round_step {
     const struct stage_context *context;
     const struct embedding_tensor *tensor;
@@ -94,7 +96,7 @@ static enum error_code diverged(const struct round_step *step, uint32_t node, si
                      (double)found);
 }
 
-/* Row `i` of the round after one more update. */
+/* Updates row `i` of the round by its mean gradient. */
 static enum error_code step_row(void *context, size_t i, float *row, int thread, struct error *err)
 {
     const struct round_step *step = context;
@@ -121,7 +123,7 @@ static enum error_code step_tensor(const struct stage_context *context,
                                    const struct slots *slots, struct arena *arena,
                                    struct error *err)
 {
-    static const char what[] = "the gradient of a row"; /* wants memory */
+    static const char what[] = "the gradient of a row"; /* names the memory in messages */
     const struct embedding_tensor *tensor = &context->schedule->embeddings.tensor[number];
     const size_t numbers = (size_t)thread_pool_size(context->pool) * tensor->width;
     const struct rate_config rate = run_rate_of(context->settings, tensor->rate);
@@ -144,7 +146,9 @@ static enum error_code step_tensor(const struct stage_context *context,
                             : rc;
 }
 
-/* From the version that the rows are of to the next. */
+/* Advances the rows by one version. state->version changes only after all tensors were updated.
+ * After a failure some rows have the new version and others the old one, so the state begins
+ * anew. */
 static enum error_code step_by(const struct stage_context *context, struct embedding_state *state,
                                const struct slots *slots, struct arena *arena, struct error *err)
 {
@@ -159,7 +163,7 @@ static enum error_code step_by(const struct stage_context *context, struct embed
     return rc;
 }
 
-/* The same by the gradients that are stored. */
+/* Advances the rows by one version, with the stored gradients. */
 static enum error_code step_round(const struct stage_context *context,
                                   struct embedding_state *state, struct arena *arena,
                                   struct error *err)
@@ -178,7 +182,8 @@ enum error_code row_update_advance(const struct stage_context *context,
                                    struct arena *arena, struct error *err)
 {
     enum error_code rc = ERROR_NOT_FOUND;
-    if (version - state->version == 1) { /* pruned, where seals do instead */
+    /* The gradients of the round may have been pruned. The rows are then read from seals. */
+    if (version - state->version == 1) {
         struct error cause = {0};
         rc = step_round(context, state, arena, &cause);
         if (rc != ERROR_NONE && rc != ERROR_NOT_FOUND && err)
@@ -222,7 +227,7 @@ struct seal {
     enum sparse_rule rule;
     uint32_t width;
     size_t count;
-    /* As in struct embedding_rows, in the arena; NULL: they are only counted */
+    /* as in struct embedding_rows, in the arena; NULL while rows are only counted */
     uint32_t *node;
     float *value, *first, *second;
     uint32_t *updates;
@@ -281,6 +286,9 @@ enum error_code row_update_seal(const struct stage_context *context, struct embe
                         .rule = state->config.rule};
     const struct embedding_table *table = state->table[seal.nodes.tensor];
     seal.width = tensors->tensor[seal.nodes.tensor].width;
+    /* `before`: a unit that is done again computes its seal from the gradients, never from the
+     * seal that it wrote the first time. The first scan only counts the rows, to know how much
+     * memory they need. */
     enum error_code rc = row_update_advance(context, state, version, true, arena, err);
     if (rc == ERROR_NONE)
         rc = embedding_table_scan(table, seal.nodes.first, seal.nodes.end, seal_row, &seal, err);

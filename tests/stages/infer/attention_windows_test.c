@@ -1,8 +1,10 @@
-/* Attention over sources that go by, against its tiles. */
+/*
+ * Attention over sources in windows, compared with attention over tiles.
+ */
 #include "tests/stages/infer/infer_layers.h"
 
-/* GAT with one head and more, side by side and as their mean. In the first layer of the second case
- * no tile is summed in windows, of the third some are. */
+/* GAT with one head and with more, concatenated and averaged. In the first layer of the second
+ * case no tile is summed in windows; in that of the third some are. */
 static void attention_in_windows_is_that_of_a_tile(void **state)
 {
     static const struct infer_case cases[] = {
@@ -31,7 +33,8 @@ static void attention_in_windows_is_that_of_a_tile(void **state)
     }
 }
 
-/* The last layer [INFER_NODES, class_count] under each of these conditions, which give the same. */
+/* Computes the last layer [INFER_NODES, class_count] under each of these conditions, which must
+ * give the same bits. */
 static void infer_last_layer(const struct infer_case *what, const struct infer_conditions *how,
                              size_t count, float *out)
 {
@@ -48,8 +51,8 @@ static void infer_last_layer(const struct infer_case *what, const struct infer_c
     assert_int_equal(temp_store_teardown(&temp), 0);
 }
 
-/* GATv2 has the same bits whether its rows fit or not, and the values of the way that training
- * takes. */
+/* GATv2 has the same bits whether its rows fit or not, and nearly the values of the computation
+ * in training. */
 static void gatv2_in_windows_is_near_that_of_a_tile(void **state)
 {
     static const struct infer_case cases[] = {
@@ -78,7 +81,7 @@ static void gatv2_in_windows_is_near_that_of_a_tile(void **state)
     }
 }
 
-/* Rows that passes over the 1600 nodes of a part read; how many passes that takes. */
+/* Returns the rows that passes over the 1600 nodes of a part read, and the number of passes. */
 static uint64_t rows_read(const struct infer_case *what, uint64_t windows_bytes, int *passes)
 {
     void *temp = NULL;
@@ -102,13 +105,13 @@ static uint64_t rows_read(const struct infer_case *what, uint64_t windows_bytes,
     return count;
 }
 
-/* For as many destinations as there is room for all rows go by once, and their own; of GAT once
- * more before. */
+/* Destinations that fit together read all sources once, and their own rows. GAT reads all rows
+ * once more before. */
 static void attention_reads_rows_once_for_many_destinations(void **state)
 {
     static const struct {
         struct infer_case what;
-        uint64_t some, all; /* of memory: for two passes, for one */
+        uint64_t some, all; /* memory for two passes, and for one */
         uint64_t ahead;
     } cases[] = {
         {{.model = "gatv2", .heads = "2", .hidden = "20"}, 340000, 4000000, 0},

@@ -1,4 +1,7 @@
-/* Units of infer whose n-th store call fails, for every n: a part of the first layer, one of the second, the outputs. */
+/*
+ * Units of infer whose n-th store call fails, for every n: a part of the first layer, a part of
+ * the second layer, the outputs.
+ */
 #define INFER_RUN_WITH_STAGE
 #include "common/base/log.h"
 #include "store/backends/directory/directory.h"
@@ -12,7 +15,7 @@ struct scene {
     int layer;
 };
 
-/* As a worker that has just started: what a unit needs is opened with it. */
+/* Runs the unit as a worker that has just started, so all inputs are opened too. */
 static enum error_code attempt(void *context, struct error *err)
 {
     const struct scene *scene = context;
@@ -60,7 +63,7 @@ static void whichever_store_call_fails_layers_and_outputs_end_alike(void **state
                                         .prefix = "run",
                                         .attempt = attempt,
                                         .undo = remove_made};
-        fault_walk_some(&walk, 1, scene.kind == UNIT_OUTPUTS ? 2 : 1); /* RocksDB takes its time */
+        fault_walk_some(&walk, 1, scene.kind == UNIT_OUTPUTS ? 2 : 1); /* RocksDB is slow */
     }
     store_close(run->context.store);
     infer_run_close(run);

@@ -1,5 +1,7 @@
-/* infer_layers - the layers of an infer_run one after the other, under conditions that must not
- * change a bit. */
+/*
+ * infer_layers - computes the layers of an infer_run one after the other, under conditions that
+ * must not change a bit.
+ */
 #ifndef TESTS_STAGES_INFER_INFER_LAYERS_H
 #define TESTS_STAGES_INFER_INFER_LAYERS_H
 
@@ -11,24 +13,24 @@
 
 struct infer_conditions { /* what must not change a bit */
     int threads;
-    uint64_t value_bytes; /* of a tile; 0: without a limit */
+    uint64_t value_bytes; /* for a tile; 0: no limit */
     uint64_t input_bytes; /* budget of the rows a layer reads */
-    /* Of layers that sum their sources, the windows that they are to do so in; their rows have a
-     * sixteenth of input_bytes then. */
+    /* for windows of layers that sum their sources; if set, their rows get a sixteenth of
+     * input_bytes */
     uint64_t windows_bytes;
 };
 
 static const struct infer_conditions plenty = {.threads = 1, .input_bytes = 1ULL << 30};
 
-/* One layer, with all that it takes. */
+/* One layer and all that it is computed with. */
 struct infer_layer {
     struct infer_run *run;
     int layer;
     struct topology topology;
     struct inference_tiles *tiles;
-    struct type_inputs *inputs; /* of infer_layer_open_inputs(), as are the next */
+    struct type_inputs *inputs; /* set by infer_layer_open_inputs(), like the next fields */
     struct source_windows *windows;
-    struct part_inference *inference; /* of infer_layer_open_parts() */
+    struct part_inference *inference; /* set by infer_layer_open_parts() */
 };
 
 static inline void infer_layer_open(struct infer_layer *l, struct infer_run *run, int layer,
@@ -61,7 +63,7 @@ static inline void infer_layer_close(struct infer_layer *l)
     topology_close(&l->topology);
 }
 
-/* The rows that the layer reads, and windows over them, which have room for a block. */
+/* Opens the rows that the layer reads, and windows over them, which must have room for a block. */
 static inline void infer_layer_open_inputs(struct infer_layer *l, uint64_t input_bytes,
                                            uint64_t windows_bytes)
 {
@@ -82,8 +84,8 @@ static inline void infer_layer_open_inputs(struct infer_layer *l, uint64_t input
     assert_true(source_windows_bytes(l->windows) <= windows_bytes);
 }
 
-/* What a part needs for windows of `windows_bytes`. A layer that sums all its tiles does so in
- * them. */
+/* Returns the budget that a part needs for windows of `windows_bytes`. A layer that sums all its
+ * tiles uses windows even if its rows fit. */
 static inline uint64_t infer_layer_window_bytes(struct infer_layer *l, uint64_t input_bytes,
                                                 uint64_t windows_bytes)
 {
@@ -126,7 +128,8 @@ static inline enum error_code infer_layer_run(struct infer_layer *l, const float
                               &l->run->err);
 }
 
-/* Done again, a part is compared with what is stored, so different bits are an error. */
+/* Computes all layers. If a part was computed before, it is compared with the stored one, so
+ * different bits are an error. */
 static inline void infer_all_layers(struct infer_run *run, const struct infer_conditions *how)
 {
     struct thread_pool *pool = NULL;

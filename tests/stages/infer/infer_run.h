@@ -1,7 +1,8 @@
 /*
- * infer_run - everything that infer reads, in a fresh store: a random graph in several parts, a model.
+ * infer_run - everything that infer reads, in a fresh store: a random graph in several parts, and
+ * a model.
  *
- * Node ids of the partition are those of the dataset times a prime, so that whoever mixes them up is seen.
+ * Partition ids are the dataset ids times a prime, so a test notices if the two are mixed up.
  * Expected values come from model_reference over the whole graph at once.
  */
 #ifndef TESTS_STAGES_INFER_INFER_RUN_H
@@ -40,34 +41,35 @@ struct infer_run {
     struct error err;
     struct pipeline_settings settings;
     struct schedule schedule;
-    struct random_graph graph; /* in ids of the partition */
+    struct random_graph graph; /* in partition ids */
     uint32_t parts[INFER_PARTS + 1];
     uint32_t to_dataset[INFER_NODES], to_partition[INFER_NODES];
     struct partition_book book;
     struct stage_context context;
     struct model model;
-    float *weight;       /* [edges], owned; NULL: edges have none */
-    float *edge_feature; /* [edges, edge_dim], likewise */
+    float *weight;       /* [edges], owned; NULL: edges have no weights */
+    float *edge_feature; /* [edges, edge_dim], owned; NULL: edges have no features */
     uint32_t edge_dim;
     struct edge_use edge_use;
     struct infer_snapshot weights;
-    float *feature; /* [INFER_NODES, INFER_DIM] by partition id, owned; likewise below */
-    float *label;   /* [INFER_NODES, label_dim]: floats, or int32 in their bytes */
+    float *feature; /* [INFER_NODES, INFER_DIM] by partition id, owned, like the arrays below */
+    float *label;   /* [INFER_NODES, label_dim]: floats, or the bytes of int32 */
     uint32_t label_dim;
     void *state;
 };
 
-struct infer_case { /* what the tests vary; {0} is SAGE, two layers, three classes, one label */
+struct infer_case { /* the variations of tests; {0} is SAGE, two layers, three classes, one label */
     const char *model;
     const char *fanouts;
-    const char *aggr;           /* NULL: the kind's own */
-    const char *heads, *hidden; /* NULL: the default, and 6 */
+    const char *aggr;           /* NULL: the default of the kind */
+    const char *heads, *hidden; /* NULL: the default heads, and hidden 6 */
     uint32_t class_count;
-    uint32_t edge_dim; /* features of an edge */
+    uint32_t edge_dim; /* features per edge */
     enum task_kind task;
-    bool only_train; /* no validation, no test nodes */
+    bool only_train; /* no validation and test nodes */
     bool weighted;
-    bool near; /* no large hubs, neighbours within 64 nodes: a tile does not want all rows */
+    /* no large hubs, and neighbours within 64 nodes, so that a tile does not read all rows */
+    bool near;
 };
 
 static inline void infer_run_set(struct infer_run *run, const char *name, const char *value)
@@ -76,7 +78,7 @@ static inline void infer_run_set(struct infer_run *run, const char *name, const 
     run->schedule.infers_best = run->settings.infer.weights == WEIGHTS_BEST;
 }
 
-/* Of the weights that inference takes. */
+/* Returns the version of the weights that inference uses. */
 static inline int64_t infer_run_version(const struct infer_run *run)
 {
     return run->schedule.infers_best ? run->weights.best.version : run->weights.last.version;
@@ -103,7 +105,7 @@ static inline bool infer_run_has_label(uint32_t dataset_node)
     return dataset_node % 7 != 0;
 }
 
-/* train, valid, test by turns, every fourth in none. */
+/* Returns train, valid and test in turn; every fourth node is in no split. */
 static inline int infer_run_split(const struct infer_case *what, uint32_t dataset_node)
 {
     const int split = (int)(dataset_node % 4);
@@ -188,7 +190,7 @@ static inline void infer_run_put_splits(struct infer_run *run, const struct infe
 
 static inline void infer_run_describe(struct infer_run *run, const struct infer_case *what)
 {
-    /* The second part takes three tiles, of which its hubs end the first. */
+    /* The second part has three tiles; its hubs end the first one. */
     const uint32_t parts[INFER_PARTS + 1] = {0, 300, 1900, 1900, INFER_NODES};
     memcpy(run->parts, parts, sizeof parts);
     for (uint32_t node = 0; node < INFER_NODES; node++) {
@@ -306,7 +308,8 @@ static inline void infer_run_close(struct infer_run *run)
     memory_free(run);
 }
 
-/* Logits [INFER_NODES, class_count] by partition id, over all neighbours; memory_free() them. */
+/* Returns the logits [INFER_NODES, class_count] by partition id, over all neighbours; the caller
+ * frees them with memory_free(). */
 static inline double *infer_run_reference(const struct infer_run *run, const float *weights)
 {
     const uint64_t edges = run->graph.row_start[INFER_NODES];
@@ -341,7 +344,8 @@ static inline double *infer_run_reference(const struct infer_run *run, const flo
     return logits;
 }
 
-/* The output of layer `layer` (from 1) of weights `version` as it is stored, [INFER_NODES, dim] by partition id. */
+/* Returns the stored output of layer `layer` (from 1) of weights `version`, [INFER_NODES, dim]
+ * by partition id. */
 static inline float *infer_run_layer(struct infer_run *run, int64_t version, int layer,
                                      uint32_t dim)
 {
@@ -365,8 +369,8 @@ static inline float *infer_run_layer(struct infer_run *run, int64_t version, int
     return out;
 }
 
-/* GCN sums up thousands of neighbours of a hub in float32, and the terms cancel out: the error is taken
- * against the largest value. */
+/* Checks values relative to the largest one, because GCN adds thousands of neighbours of a hub
+ * in float32, and the terms cancel out. */
 static inline void infer_run_assert_close(const float *found, const double *expected, size_t count,
                                           double tolerance)
 {

@@ -1,4 +1,6 @@
-/* infer_snapshot - the snapshot that ends a run, with initial weights in the place of trained ones. */
+/*
+ * infer_snapshot - the snapshot that ends a run, with initial weights instead of trained ones.
+ */
 #ifndef TESTS_STAGES_INFER_INFER_SNAPSHOT_H
 #define TESTS_STAGES_INFER_INFER_SNAPSHOT_H
 
@@ -12,11 +14,12 @@
 
 struct infer_snapshot {
     float *value,
-        *best_value; /* [model.value_count]: the last weights, and better ones of before */
+        /* [model.value_count]: the last weights, and better ones from an earlier version */
+        *best_value;
     struct weights_identity last, best;
 };
 
-/* Version 5 is the last, version 3 the best. */
+/* Stores the snapshot. Version 5 is the last one, version 3 the best. */
 static inline void infer_snapshot_put(struct infer_snapshot *out, struct store *store,
                                       const struct model *model)
 {

@@ -1,4 +1,6 @@
-/* Units of infer as the loop hands them out, to the sealed outputs. */
+/*
+ * Units of infer as the stage loop runs them, up to the sealed outputs.
+ */
 #define INFER_RUN_WITH_STAGE
 #include "store/open/artifact_kinds.h"
 #include "store/records/round/outputs_seal.h"
@@ -6,7 +8,7 @@
 
 #include "tests/stages/infer/infer_run.h"
 
-/* Parts in an order of their own: units of a layer may be done in any. */
+/* Runs all units. Parts are in an unusual order: the units of a layer may run in any order. */
 static void infer_everything(struct infer_run *run)
 {
     static const int order[INFER_PARTS] = {2, 0, 3, 1};
@@ -66,7 +68,7 @@ static void the_best_weights_are_used_unless_told_otherwise(void **state)
     }
 }
 
-/* Each unit done again is compared with its record, and so are the outputs with their seal. */
+/* A unit that runs again is compared with its record, and the outputs with their seal. */
 static void done_again_with_other_threads_and_memory_nothing_differs(void **state)
 {
     const struct infer_case what = {.model = "gcn", .near = true};
@@ -84,7 +86,8 @@ static void done_again_with_other_threads_and_memory_nothing_differs(void **stat
     infer_run_close(run);
 }
 
-/* Ranges of 256 rows to all, by any number of threads: the files are compared with their seal. */
+/* Ranges of 256 rows up to all rows, and any number of threads: the files are compared with
+ * their seal. */
 static void outputs_are_the_same_in_any_memory(void **state)
 {
     static const uint64_t memory_bytes[] = {100000, 140000, 1000000};
@@ -194,8 +197,8 @@ static enum error_code infer_version(struct infer_run *run, int64_t version, int
     return stage.work(&run->context, run->state, &unit, &run->err);
 }
 
-/* Whatever a unit asks for: weights of a run that goes on, or others than it ended with, are not taken, and
- * nothing is left behind that a later unit could take for done. */
+/* Whatever a unit asks for, weights of an unfinished run, or others than those it ended with,
+ * are refused. Nothing is left that a later unit could take for done. */
 static void no_other_weights_are_taken_than_those_the_run_ended_with(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
@@ -212,7 +215,7 @@ static void no_other_weights_are_taken_than_those_the_run_ended_with(void **stat
                  "weights 2: the run ended with snapshot 5, of which inference takes weights 3",
                  &run->err);
     assert_fails(infer_version(run, 5, 0), ERROR_INVALID, "inference takes weights 3", &run->err);
-    infer_everything(run); /* the state is that of the units that failed */
+    infer_everything(run); /* the state is that of the failed units */
     double *expected = infer_run_reference(run, run->weights.best_value);
     float *layer = infer_run_layer(run, 3, 2, 3);
     infer_run_assert_close(layer, expected, (size_t)INFER_NODES * 3, 5e-6);
@@ -226,7 +229,7 @@ static void no_other_weights_are_taken_than_those_the_run_ended_with(void **stat
     infer_run_close(run);
 }
 
-/* One worker, two units of two versions: as when a run is given other settings for its outputs. */
+/* One worker runs two units of two versions, as when a run gets other settings for its outputs. */
 static void a_worker_keeps_no_weights_or_layers_of_another_version(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
@@ -244,7 +247,7 @@ static void a_worker_keeps_no_weights_or_layers_of_another_version(void **state)
     infer_run_close(run);
 }
 
-/* A layer that says it is of version 3, but was computed with other values. */
+/* A layer has the label of version 3 but was computed with other weights. */
 static void layers_of_other_weights_are_refused(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
@@ -322,7 +325,7 @@ static void a_layer_waits_for_all_parts_below(void **state)
     infer_run_close(run);
 }
 
-/* What it would rather do: the same layer of parts that it has open, those behind its last one first. */
+/* A worker prefers parts of the same layer that it has open, those after its last one first. */
 static void a_worker_prefers_the_parts_that_it_holds(void **state)
 {
     struct infer_run *run = infer_run_new(*state, &(struct infer_case){0});
@@ -340,7 +343,8 @@ static void a_worker_prefers_the_parts_that_it_holds(void **state)
         unit_name(&unit, name);
         assert_string_equal(wanted[i], name);
     }
-    assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted), 0); /* it is open */
+    /* the part is open */
+    assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted), 0);
     assert_ok(infer_run_work(run, UNIT_INFER, 1, 0), &run->err);
     unit.slot = 0;
     assert_int_equal(stage.prefers(&run->context, run->state, &unit, wanted), 0);

@@ -1,4 +1,7 @@
-/* Models over relations layer by layer and type by type, over several parts, against the model over the whole graph. */
+/*
+ * Models over relations, layer by layer and type by type over several parts, compared with the
+ * model over the whole graph.
+ */
 #include "tests/stages/infer/typed_trials.h"
 #include "tests/support/shard_damage.h"
 
@@ -33,8 +36,8 @@ static void the_layers_give_the_model_over_all_neighbors(void **state)
     }
 }
 
-/* All rows in memory, those of all types but authors, and of venues alone: of layers that sum some tiles at a time, and then, where
- * not even the sums of one have room, none. */
+/* Budgets for all rows, for all types except authors, and for venues only. Layers that sum in
+ * windows have room for some tiles at a time, and then not even for the sums of one. */
 static void threads_and_memory_change_no_bit(void **state)
 {
     static const struct typed_conditions others[] = {
@@ -55,7 +58,7 @@ static void threads_and_memory_change_no_bit(void **state)
     }
 }
 
-/* GAT whose first layer sums the rows of relations in windows (typed_windows_test). */
+/* The first layer of GAT sums the rows of relations in windows (typed_windows_test). */
 static void attention_in_windows_changes_no_bit(void **state)
 {
     static const struct typed_conditions others[] = {{1, 900000, 2000000}, {3, 1000000, 4000000}};
@@ -82,15 +85,15 @@ static void attention_in_windows_changes_no_bit(void **state)
     }
 }
 
-/* Below the last layer rows of all types that papers hear from, in it those of papers; behind a last layer that is a matrix
- * those of papers in the layer below, too. */
+/* Below the last layer, rows of all types that papers hear from are computed; in the last layer,
+ * only papers. If the last layer is a matrix, the layer below also computes only papers. */
 static void only_what_the_logits_need_is_computed(void **state)
 {
     static const struct typed_trial some[] = {
         {{"train-step.model=rgcn", "sample.fanouts=2,2,2"}, false},
         {{"train-step.model=hgt", "train-step.heads=1"}, false},
     };
-    static const int papers_alone[] = {3, 2}; /* from this layer on */
+    static const int papers_alone[] = {3, 2}; /* first layer that computes papers only */
     (void)state;
     for (int i = 0; i < 2; i++) {
         void *temp = NULL;
@@ -108,7 +111,7 @@ static void only_what_the_logits_need_is_computed(void **state)
     }
 }
 
-/* The error names the type whose row is damaged, and nothing of the part is stored. */
+/* The error names the type whose row is damaged, and no part of the output is stored. */
 static void damage_in_a_tile_is_named(void **state)
 {
     struct typed_run *run = typed_trial_new(*state, &typed_trials[0]);

@@ -1,5 +1,7 @@
-/* The stage on a graph with relations: units of a whole run of inference, and files that are of the target type alone, in the
- * ids and the order of the input. */
+/*
+ * The stage on a graph with relations: the units of a whole inference, and files for the target
+ * type only, in the ids and the order of the input.
+ */
 #define INFER_RUN_WITH_STAGE
 #include "common/base/json.h"
 #include "common/formats/arrays/npy_reader.h"
@@ -47,7 +49,7 @@ static char *read_output(struct typed_run *run, const char *name)
 
 static const uint32_t *paper_numbers(void)
 {
-    static uint32_t number[PAPERS]; /* of each paper of the dataset */
+    static uint32_t number[PAPERS]; /* for each paper of the dataset */
     for (uint32_t i = 0; i < PAPERS; i++)
         number[typed_run_given(TYPED_PAPER, i)] = i;
     return number;
@@ -61,7 +63,8 @@ static uint32_t best_of(const float *logit)
     return best;
 }
 
-/* A line for each paper in the order of the input; `id` makes its id of the dataset's node. */
+/* Checks the line of each paper, in the order of the input. `id` writes the id of a dataset
+ * node. */
 static void assert_predictions(struct typed_run *run, void (*id)(uint32_t node, char *text))
 {
     static const char *const names[] = {"", "train", "valid", "test"};
@@ -161,7 +164,7 @@ static void put_string_ids(struct typed_run *run)
     assert_ok(node_ids_put(run->temp->store, run->book.dataset_id, &ids, &run->err), &run->err);
 }
 
-/* Again with little memory: the same files, or the store would say so. */
+/* The outputs are written again with little memory. The store would refuse files that differ. */
 static void the_files_are_of_the_target_type(void **state)
 {
     struct typed_run *run = inferred(*state);
@@ -184,7 +187,7 @@ static void ids_of_the_input_come_back(void **state)
     typed_run_close(run);
 }
 
-/* Row 0 of the embeddings is not node 0, so their ids have a file of their own. */
+/* Row 0 of the embeddings is not node 0, so the ids have a separate file. */
 static void embeddings_alone_come_with_the_ids_of_their_rows(void **state)
 {
     struct typed_run *run = inferred(*state);

@@ -1,12 +1,15 @@
 /*
- * typed_run - everything that infer reads of a graph with relations, in a fresh store: random edges, three parts, a model.
+ * typed_run - everything that infer reads of a graph with relations, in a fresh store: random
+ * edges, three parts, and a model.
  *
- *     author (4000, 40 columns)   paper (3500, 30 columns, labels and splits)   venue (30, 3 columns, none in part 1)
- *     cites: paper -> paper   writes: author -> paper   rev_writes: paper -> author   in: paper -> venue
- *     rev_in: venue -> paper   never: author -> author, without edges
+ *     author (4000, 40 columns)   paper (3500, 30 columns, labels and splits)
+ *     venue (30, 3 columns, none in part 1)
+ *     cites: paper -> paper   writes: author -> paper   rev_writes: paper -> author
+ *     in: paper -> venue      rev_in: venue -> paper    never: author -> author, without edges
  *
- * Numbers of nodes in their type are not those of the dataset, so that whoever mixes them up is seen. Expected values come from
- * the model over the whole graph at once, which typed_model_test holds to the papers.
+ * Numbers of nodes in their type differ from those of the dataset, so a test notices if the two
+ * are mixed up. Expected values come from the model over the whole graph at once, which
+ * typed_model_test checks against the published definitions.
  */
 #ifndef TESTS_STAGES_INFER_TYPED_RUN_H
 #define TESTS_STAGES_INFER_TYPED_RUN_H
@@ -39,7 +42,7 @@ enum { TYPED_RUN_PARTS = 3, TYPED_RUN_RELATIONS = 6, TYPED_RUN_NODES = 4000 + 35
 
 static const uint32_t typed_run_count[TYPED_RUN_TYPES] = {4000, 3500, 30};
 static const uint32_t typed_run_dim[TYPED_RUN_TYPES] = {40, 30, 3};
-/* Where the numbers of each type are cut into parts. */
+/* First number of each part, by type. */
 static const uint32_t typed_run_cut[TYPED_RUN_TYPES][TYPED_RUN_PARTS + 1] = {
     {0, 300, 2500, 4000}, {0, 1900, 2000, 3500}, {0, 28, 28, 30}};
 static const char typed_run_type_name[TYPED_RUN_TYPES][RELATION_NAME_SIZE] = {"author", "paper",
@@ -48,7 +51,7 @@ static const struct relation typed_run_relation[TYPED_RUN_RELATIONS] = {
     {"cites", TYPED_PAPER, TYPED_PAPER},       {"writes", TYPED_AUTHOR, TYPED_PAPER},
     {"rev_writes", TYPED_PAPER, TYPED_AUTHOR}, {"in", TYPED_PAPER, TYPED_VENUE},
     {"rev_in", TYPED_VENUE, TYPED_PAPER},      {"never", TYPED_AUTHOR, TYPED_AUTHOR}};
-/* Edges of a row are 0 to twice this. Those of venues fill more than a tile. */
+/* A row has 0 to twice as many edges. Those of venues fill more than one tile. */
 static const uint32_t typed_run_degree[TYPED_RUN_RELATIONS] = {4, 3, 3, 3000, 1, 0};
 
 struct typed_run {
@@ -62,7 +65,7 @@ struct typed_run {
     struct stage_context context;
     struct model model;
     struct infer_snapshot weights;
-    /* By relation: sources as numbers in their type, and weights; [rows + 1], [edges]. */
+    /* By relation: [rows + 1] and [edges]; sources as numbers in their type, and weights. */
     uint32_t *row_start[TYPED_RUN_RELATIONS], *neighbor[TYPED_RUN_RELATIONS];
     float *weight[TYPED_RUN_RELATIONS];
     float *feature[TYPED_RUN_RELATIONS]; /* [edges, TYPED_RUN_EDGE_DIM] */
@@ -80,7 +83,8 @@ static inline uint32_t typed_run_pid(const struct typed_run *run, uint32_t type,
            typed_run_cut[type][part];
 }
 
-/* The dataset's number in the type of a node, from the partition's: its ids are type by type. */
+/* Returns the dataset's number of a node in its type, from the partition's number. Dataset ids
+ * are ordered by type. */
 static inline uint32_t typed_run_given(uint32_t type, uint32_t number)
 {
     return number * 1129 % typed_run_count[type];
@@ -97,7 +101,7 @@ static inline bool typed_run_has_label(uint32_t given)
 {
     return given % 7 != 0;
 }
-/* train, valid, test by turns, every fourth in none. */
+/* Returns train, valid and test in turn; every fourth node is in no split. */
 static inline int typed_run_split(uint32_t given)
 {
     const int split = (int)(given % 4);
@@ -133,7 +137,7 @@ static inline void typed_run_make_relation(struct typed_run *run, uint32_t r)
             random_below(random_word(&stream, i, 0), 2 * typed_run_degree[r] + 1);
         start[i + 1] = start[i] + count;
         for (uint32_t e = start[i]; e < start[i + 1]; e++) {
-            /* Most are near, so that a tile does not want all rows. */
+            /* Most sources are near, so that a tile does not read all rows. */
             const uint32_t far = random_below(random_word(&stream, i, 1 + e - start[i]), sources);
             neighbor[e] =
                 e % 5 ? (uint32_t)((uint64_t)i * sources / rows + far % 9) % sources : far;
@@ -293,7 +297,8 @@ static inline void typed_run_describe(struct typed_run *run, const char *const *
     assert_ok(run_model_init(&run->model, &run->settings, &run->book, &run->err), &run->err);
 }
 
-/* `settings`: assignments, as those of a pipeline file; NULL behind the last. Owns: typed_run_close(). */
+/* Creates a run, which the caller frees with typed_run_close(). `settings`: assignments as in a
+ * pipeline file; NULL ends them. */
 static inline struct typed_run *typed_run_new(void *temp, const char *const *settings)
 {
     struct typed_run *run = memory_alloc(1, sizeof *run);
@@ -326,10 +331,10 @@ static inline void typed_run_close(struct typed_run *run)
     memory_free(run);
 }
 
-/* --- what is expected and what is found --- */
+/* --- expected and found --- */
 
-/* Fills in what the ends of edges have: that of sources comes from the reverse, whose edges are
- * others here. */
+/* Fills in the degrees and weight sums of the ends of edges. Those of sources come from the
+ * reverse relation, whose edges differ here. */
 static inline void typed_run_ends(const struct typed_run *run, bool by_weights,
                                   struct relation_edges *edges)
 {
@@ -356,7 +361,8 @@ static inline void typed_run_ends(const struct typed_run *run, bool by_weights,
     }
 }
 
-/* Logits of the papers [papers, classes] by number, over all neighbours; memory_free() them. */
+/* Returns the logits of the papers [papers, classes] by number, over all neighbours; the caller
+ * frees them with memory_free(). */
 static inline float *typed_run_expected(struct typed_run *run, const float *weights,
                                         bool by_weights)
 {
@@ -402,7 +408,8 @@ static inline float *typed_run_expected(struct typed_run *run, const float *weig
     return logits;
 }
 
-/* What layer `layer` (from 1) of the last weights gives of a type as it is stored, [nodes, dim] by number; NULL: nothing. */
+/* Returns the stored output of layer `layer` (from 1) of the last weights for a type, [nodes,
+ * dim] by number; NULL if there is none. */
 static inline float *typed_run_layer(struct typed_run *run, int layer, uint32_t type, uint32_t dim)
 {
     float *out = memory_alloc((size_t)typed_run_count[type] * dim, sizeof *out);

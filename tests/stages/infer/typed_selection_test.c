@@ -1,12 +1,14 @@
-/* Models over relations for some nodes from their neighbourhood, against what all layers of all
- * nodes give of them. */
+/*
+ * Models over relations for some nodes from their neighbourhood, compared with an inference of all
+ * nodes.
+ */
 #include "stages/infer/rows/selected_inference.h"
 
 #include "tests/stages/infer/typed_trials.h"
 #include "tests/support/shard_damage.h"
 
 enum { WANTED = 5 };
-/* Of all parts, one of them the last of its part. */
+/* Papers of all parts; one is the last of its part. */
 static const uint32_t wanted[WANTED] = {1899, 17, 3499, 1950, 700};
 
 static enum error_code select_papers(struct typed_run *run, const struct typed_trial *trial,

@@ -1,5 +1,7 @@
-/* typed_trials - models over relations that infer is tried on, and the inference of all nodes by
- * one. */
+/*
+ * typed_trials - models over relations for tests of infer, and the inference of all nodes with one
+ * of them.
+ */
 #ifndef TESTS_STAGES_INFER_TYPED_TRIALS_H
 #define TESTS_STAGES_INFER_TYPED_TRIALS_H
 
@@ -12,12 +14,13 @@ enum { TYPED_SETTINGS_MAX = 12 };
 struct typed_conditions { /* what must not change a bit */
     int threads;
     uint64_t rows_bytes;
-    uint64_t window_bytes; /* 0: as many, and all layers; else of the first layer alone */
+    /* 0: as many as inputs, for all layers; otherwise for the first layer only */
+    uint64_t window_bytes;
 };
 
 static const struct typed_conditions typed_plenty = {1, 1ULL << 30, 0};
 
-/* The settings of a model, with those that all have. */
+/* The settings of a model; all models have further settings in common. */
 struct typed_trial {
     const char *set[TYPED_SETTINGS_MAX];
     bool by_weights;
@@ -80,7 +83,8 @@ static inline struct inference_tiles *typed_trial_tiles(struct typed_run *run,
     return tiles;
 }
 
-/* Done again, a part is compared with what is stored, so different bits are an error. */
+/* Computes all layers. If a part was computed before, it is compared with the stored one, so
+ * different bits are an error. */
 static inline enum error_code typed_trial_infer(struct typed_run *run,
                                                 const struct typed_trial *trial,
                                                 const struct typed_conditions *how)

@@ -1,10 +1,13 @@
-/* Sums of sources that go by in windows, against sums made one row after the other. */
+/*
+ * Sums of sources in windows, compared with sums computed row by row.
+ */
 #include "stages/infer/windows/source_windows.h"
 
 #include "tests/stages/infer/typed_run.h"
 #include "tests/support/shard_damage.h"
 
-/* Of 1 MB of features; in the smaller one a tile at a time, and few blocks in a window. */
+/* The features take 1 MB. The smaller budget has room for one tile at a time and few blocks in a
+ * window. */
 enum { ROWS_BUDGET = 400000 };
 static const uint64_t budgets[] = {560000, 6000000};
 
@@ -77,7 +80,7 @@ static void summing_close(struct summing *s)
     thread_pool_free(pool);
 }
 
-/* Row `number` of the relation's target type. */
+/* Checks the sums of row `number` of the relation's target type. */
 static void check_row(const struct summing *s, uint32_t r, uint32_t number, const float *found)
 {
     const uint32_t source = typed_run_relation[r].source_type, dim = typed_run_dim[source];
@@ -102,7 +105,7 @@ static void check_tile(struct summing *s, const struct inference_span *span)
     }
 }
 
-/* How often sums were asked for. */
+/* Sums a part. Returns how often sums were asked for. */
 static int sum_part(struct summing *s, uint32_t type, int part)
 {
     const uint32_t end = typed_run_cut[type][part + 1] - typed_run_cut[type][part];
@@ -133,14 +136,15 @@ static void sums_are_those_of_rows_one_by_one(void **state)
         for (uint32_t type = 0; type < TYPED_RUN_TYPES; type++)
             for (int part = 0; part < TYPED_RUN_PARTS; part++)
                 count += sum_part(&s, type, part);
-        /* Where there is room a part of a type is summed at once; of venues one has none. */
+        /* With room, a part of a type is summed at once. One part has no venues. */
         assert_true(b == 0 ? count > 8 : count == 8);
         summing_close(&s);
         assert_int_equal(temp_store_teardown(&temp), 0);
     }
 }
 
-/* Attention over relations sums tiles of papers and authors; typed_inference_test has the bits. */
+/* Attention over relations sums tiles of papers and authors; typed_inference_test checks the
+ * bits. */
 static void attention_sums_the_rows_of_relations(void **state)
 {
     struct summing s;
@@ -164,7 +168,7 @@ static void where_there_is_no_room_nothing_is_summed(void **state)
     summing_close(&s);
 }
 
-/* A tile of papers has no room beside the longest block, but one of authors has. */
+/* A tile of papers does not fit beside the longest block, but one of authors does. */
 static void a_tile_without_room_is_not_summed(void **state)
 {
     const struct inference_span paper = {.type = TYPED_PAPER};

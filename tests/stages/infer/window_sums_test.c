@@ -1,11 +1,12 @@
-/* Sums of a part's sources in windows, for each layer that has them, against the sums of a
- * gather. */
+/*
+ * Sums of a part's sources in windows, for each layer that has them, compared with a gather.
+ */
 #include "stages/infer/windows/part_inference.h"
 
 #include "tests/stages/infer/infer_layers.h"
 
-/* With hubs, whose edges fill a piece several times, edges from a node to itself, and windows of
- * one block to all rows. In training GCN projects before it sums in the first and last of these
+/* The graph has hubs whose edges fill a piece several times, and self loops. Windows have from
+ * one block to all rows. In training, GCN projects before it sums in the first and last of these
  * layers. */
 static void sums_in_windows_are_those_of_a_gather(void **state)
 {
@@ -50,8 +51,8 @@ static void sums_in_windows_are_those_of_a_gather(void **state)
     }
 }
 
-/* A layer that is always summed is refused where a tile has no room, or not even a block; any other
- * then has no windows. */
+/* A layer that is always summed is refused if a tile, or even a block, does not fit. Any other
+ * layer then has no windows. */
 static void windows_that_do_not_fit_are_refused(void **state)
 {
     static const struct infer_case always = {.model = "gatv2", .heads = "2", .hidden = "20"};

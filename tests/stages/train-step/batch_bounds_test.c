@@ -1,4 +1,7 @@
-/* No sampler draws a batch that is larger than its bounds, and the bounds of small batches are below the graph's size. */
+/*
+ * No sampler draws a batch larger than its bounds, and the bounds of small batches are smaller
+ * than the graph.
+ */
 #include "stages/plan/settings/relation_fanouts.h"
 #include "stages/train-step/batch_bounds.h"
 
@@ -23,7 +26,7 @@ static void set(struct bounded *b, const char *name, const char *value)
     assert_ok(pipeline_settings_assign(&b->settings, name, value, "test", &err), &err);
 }
 
-/* As sampler_fixture_request() has it. */
+/* Sets the same sizes as sampler_fixture_request(). */
 static void open_bounded(struct bounded *b, const struct sampler *sampler)
 {
     struct error err = {0};
@@ -104,8 +107,8 @@ static void a_subgraph_is_bounded_by_what_it_is_drawn_from(void **state)
         enum sampler_kind kind;
         double nodes, edges;
     } below[] = {{SAMPLER_CLUSTER_GCN, 20, 1000},      /* the larger part has 19 nodes */
-                 {SAMPLER_SHADOW, 22, 1000},           /* 3 of 1 + 2 + 4 */
-                 {SAMPLER_GRAPHSAINT_NODE, 1000, 65}}; /* of 8 nodes */
+                 {SAMPLER_SHADOW, 22, 1000},           /* 3 seeds, each of 1 + 2 + 4 nodes */
+                 {SAMPLER_GRAPHSAINT_NODE, 1000, 65}}; /* edges of 8 nodes */
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
         struct bounded b;
         open_bounded(&b, sampler_of(below[i].kind));
@@ -117,7 +120,7 @@ static void a_subgraph_is_bounded_by_what_it_is_drawn_from(void **state)
     }
 }
 
-/* Three types and four relations, in one part. */
+/* Opens a graph of three types and four relations, in one part. */
 static void open_relations(struct bounded *b, struct fixture *f, void **state,
                            const struct sampler *sampler)
 {
@@ -173,7 +176,7 @@ static void no_batch_of_several_relations_is_above_its_bounds(void **state)
         open_relations(&b, &f, state, sampler_of(kinds[k]));
         assert_ok(batch_bounds_edges(&b.context, edges, &err), &err);
         assert_ok(batch_bounds_find(&b.context, edges, true, &bounds, &err), &err);
-        assert_true(bounds.node_count < TYPED_NODES); /* of use */
+        assert_true(bounds.node_count < TYPED_NODES); /* otherwise the bounds are useless */
         assert_ok(relation_fanouts_of(&b.settings, f.book.relation, TYPED_RELATIONS, fanout, &err),
                   &err);
         for (uint32_t round = 0; round < 300; round++) {

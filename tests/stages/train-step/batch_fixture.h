@@ -1,7 +1,9 @@
 /*
- * batch_fixture - a store with feature shards and stored mini-batches, for tests of what train-step reads.
+ * batch_fixture - a store with feature shards and stored mini-batches, for tests of the inputs of
+ * train-step.
  *
- * Features of 4,000 nodes in two parts, 256 KB, and batches of 900 nodes in round 0, 1, ...
+ * It has features of 4,000 nodes in two parts, 256 KB, and batches of 900 nodes in rounds 0, 1,
+ * ...
  */
 #ifndef TESTS_STAGES_TRAIN_STEP_BATCH_FIXTURE_H
 #define TESTS_STAGES_TRAIN_STEP_BATCH_FIXTURE_H
@@ -74,7 +76,8 @@ static inline void batch_fixture_sort_row(uint32_t *neighbor, uint32_t count, co
         }
 }
 
-/* The batch of `round`, whose neighbours ascend, as sampled ones do, when `ordered`. */
+/* Stores the batch of `round`. If `ordered`, its neighbours ascend, like those of sampled
+ * batches. */
 static inline void batch_fixture_put(struct batch_fixture *f, int64_t round, bool ordered)
 {
     const uint32_t hop_end[] = {FIXTURE_SEEDS, FIXTURE_DESTINATIONS, FIXTURE_BATCH};
@@ -84,7 +87,7 @@ static inline void batch_fixture_put(struct batch_fixture *f, int64_t round, boo
     const uint32_t shift = (uint32_t)round * 1237;
     block_fixture_make(&blocks, 2, hop_end, 1, 21 + (uint64_t)round);
     for (uint32_t i = 0; i < FIXTURE_BATCH; i++)
-        node[i] = (i * 1999 + shift) % FIXTURE_NODES; /* 1999 is prime: no node twice */
+        node[i] = (i * 1999 + shift) % FIXTURE_NODES; /* 1999 is prime, so no node occurs twice */
     for (uint32_t i = 0; ordered && i < FIXTURE_DESTINATIONS; i++)
         batch_fixture_sort_row(blocks.neighbor + blocks.row_start[i],
                                blocks.row_start[i + 1] - blocks.row_start[i], node);
@@ -105,7 +108,8 @@ static inline void batch_fixture_put(struct batch_fixture *f, int64_t round, boo
     block_fixture_release(&blocks);
 }
 
-/* `hidden` above FIXTURE_DIM: a GCN aggregates first. */
+/* Opens the fixture. If `hidden` is larger than FIXTURE_DIM, a GCN aggregates before it
+ * projects. */
 static inline void batch_fixture_open(struct batch_fixture *f, struct store *store,
                                       enum layer_kind kind, uint32_t hidden, uint64_t budget_bytes)
 {
@@ -151,13 +155,14 @@ static inline struct feature_source *batch_fixture_source(const struct batch_fix
     return f->features.source[0];
 }
 
-/* What is held altogether. */
+/* Returns all bytes that are held. */
 static inline uint64_t batch_fixture_bytes(const struct batch_fixture *f)
 {
     return node_features_bytes(&f->features) + f->preparer.area_bytes + f->preparer.scratch_bytes;
 }
 
-/* The aggregated rows must be those that are gathered from the features; rows must be the features. */
+/* Checks the rows of a batch: aggregated rows must equal a gather from the features, other rows
+ * the features themselves. */
 static inline void batch_fixture_check(struct batch_fixture *f, const struct prepared_batch *batch)
 {
     struct arena arena = {0};

@@ -9,7 +9,8 @@ static struct key key_of(int64_t round)
     return key_mini_batch(FIXTURE_RUN, round, 0);
 }
 
-/* As step_input does: what was read ahead, or else now. */
+/* Gets a batch as step_input does: the one that was read ahead, otherwise reads it now. Returns
+ * whether it was read ahead. */
 static bool get(struct batch_fixture *f, struct batch_reader *reader, struct prepared_batch *batch,
                 int64_t round)
 {
@@ -20,7 +21,7 @@ static bool get(struct batch_fixture *f, struct batch_reader *reader, struct pre
     if (!batch->has_rows) {
         struct prepared_batch *left = batch_reader_settle(reader);
         enum error_code rc = prepared_batch_fill(&f->preparer, batch, NULL, &f->err);
-        if (rc == ERROR_NO_MEMORY) { /* what is read ahead makes way */
+        if (rc == ERROR_NO_MEMORY) { /* the batch that was read ahead is discarded */
             prepared_batch_release(&f->preparer, left);
             rc = prepared_batch_fill(&f->preparer, batch, NULL, &f->err);
         }
@@ -43,12 +44,12 @@ static void run_rounds(struct store *store, uint64_t budget)
     assert_ok(batch_reader_new(&f.preparer, &reader, &f.err), &f.err);
     for (int64_t round = 0; round < ROUNDS; round++) {
         const bool right =
-            round % 4 != 3; /* a wrong guess now and then, and one that is not there */
+            round % 4 != 3; /* some guesses are wrong, and one batch does not exist */
         const struct key guess = key_of(right ? round : round == 7 ? 1000 : 0);
         batch_reader_begin(reader, &guess, round % 5 != 0);
         assert_true(get(&f, reader, &batch, round) == right);
     }
-    const struct key left = key_of(3); /* nobody takes it */
+    const struct key left = key_of(3); /* never taken */
     batch_reader_begin(reader, &left, true);
     batch_reader_free(reader);
     prepared_batch_release(&f.preparer, &batch);

@@ -29,7 +29,8 @@ static void where_few_rows_are_wanted_those_used_most_are_kept(void **state)
     static uint8_t count[NODES];
     static uint32_t node[NODES];
     (void)state;
-    for (uint32_t v = 0; v < NODES; v++) /* 2 or 3 of a block, some of them always */
+    /* 2 or 3 rows of a block are used, some of them by all batches */
+    for (uint32_t v = 0; v < NODES; v++)
         count[v] = v % 100 == 7 ? (uint8_t)(v % 300 == 7 ? BATCHES : 1) : 0;
     const size_t chosen = choose(count, 80, node);
     assert_int_equal(chosen, 80);
@@ -48,7 +49,7 @@ static void where_every_block_is_wanted_whole_blocks_are_kept(void **state)
         count[v] = (uint8_t)(v % 5 < 3 ? v % 3 : v % 2);
     const size_t chosen = choose(count, 10 * FEATURE_BLOCK_ROWS + 50, node);
     assert_in_range(chosen, 9 * FEATURE_BLOCK_ROWS, 10 * FEATURE_BLOCK_ROWS + 50);
-    uint32_t kept[65] = {0}; /* of each block of the first part, then of the second */
+    uint32_t kept[65] = {0}; /* rows kept of each block, of the first part and then of the second */
     for (size_t i = 0; i < chosen; i++)
         kept[node[i] < book[1] ? node[i] / FEATURE_BLOCK_ROWS
                                : 20 + (node[i] - book[1]) / FEATURE_BLOCK_ROWS]++;
@@ -56,7 +57,7 @@ static void where_every_block_is_wanted_whole_blocks_are_kept(void **state)
         assert_true(kept[b] == 0 || kept[b] == FEATURE_BLOCK_ROWS || b == 19 || b == 64);
 }
 
-/* A third of the blocks, the first ones of which are wanted seldom. */
+/* A third of the blocks fits. The first blocks are rarely used. */
 static void blocks_that_are_kept_lie_all_over_those_wanted_most(void **state)
 {
     static uint8_t count[NODES];
@@ -66,7 +67,7 @@ static void blocks_that_are_kept_lie_all_over_those_wanted_most(void **state)
         count[v] = (uint8_t)(v < 1500 ? v % 256 == 3 : 2 + v % 2);
     const size_t chosen = choose(count, (size_t)20 * FEATURE_BLOCK_ROWS, node);
     assert_in_range(chosen, 19 * FEATURE_BLOCK_ROWS, 20 * FEATURE_BLOCK_ROWS);
-    uint32_t kept[4] = {0}; /* of each quarter of the others */
+    uint32_t kept[4] = {0}; /* rows kept in each quarter of the other blocks */
     for (size_t i = 0; i < chosen; i++) {
         assert_true(node[i] >= 1280);
         kept[4 * (uint64_t)(node[i] - 1280) / (NODES - 1280)]++;
@@ -99,7 +100,7 @@ static void stored_batches_decide_and_change_no_row(void **state)
     batch_fixture_close(&f);
 }
 
-/* A batch with its rows, out of the budget, and a choice that was not made yet. */
+/* A batch that exceeds the budget, with its rows, and a policy that has not chosen yet. */
 struct chooser {
     struct batch_fixture f;
     struct prepared_batch batch;
@@ -122,7 +123,7 @@ static void chooser_close(struct chooser *c)
     batch_fixture_close(&c->f);
 }
 
-/* Looks with areas of so many bytes; how many rows are kept then. */
+/* Checks the choice with areas of `area_bytes`. Returns how many rows are cached then. */
 static uint32_t look(struct chooser *c, uint64_t area_bytes)
 {
     cache_policy_refresh(&c->choice, &c->f.preparer, area_bytes, 0);
@@ -151,7 +152,7 @@ static void a_little_room_is_used_at_the_first_look(void **state)
         c.choice = (struct cache_policy){0};
         kept = look(&c, area);
     }
-    assert_in_range(kept, 1, 100); /* of 16 blocks: too few to save a good deal */
+    assert_in_range(kept, 1, 100); /* in 16 blocks, too few to save a good deal */
     chooser_close(&c);
 }
 
@@ -161,7 +162,7 @@ static void a_second_look_that_saves_nothing_reads_nothing(void **state)
     chooser_open(&c, ((struct temp_store *)*state)->store);
     const uint32_t kept = look(&c, c.batch.area.bytes);
     assert_true(kept > 0);
-    for (int part = 0; part < 2; part++) /* whoever reads a shard fails, and then keeps nothing */
+    for (int part = 0; part < 2; part++) /* a choice that reads a shard fails and caches nothing */
         shard_damage_empty_tables(c.f.store, key_part(FIXTURE_PARTITION, part, "shard"));
     for (int unit = 1; unit < 40; unit++)
         (void)look(&c, c.batch.area.bytes);

@@ -1,4 +1,7 @@
-/* What stands behind the layers in a step of graphs: its gradient by central differences, and seeds that are no whole graphs. */
+/*
+ * The part of a step behind the layers, for graphs: its gradient against central differences, and
+ * seeds that are not whole graphs.
+ */
 #include "common/base/memory.h"
 #include "stages/train-step/graph_step.h"
 
@@ -10,7 +13,7 @@ enum { DIM = 5, OUTPUTS = 3, SEEDS = 9, GRAPHS = 3, MOST = 200 };
 
 static const uint32_t first[] = {0, 2, 7, 8, 12};
 static const int32_t label[] = {2, 0, 1, 1};
-/* Graphs 3, 0 and 2, and twice more of a node. */
+/* Graphs 3, 0 and 2; node 7 of the last one occurs two more times. */
 static const uint32_t seed[SEEDS] = {8, 9, 10, 11, 0, 1, 7, 7, 7};
 
 struct fixture {

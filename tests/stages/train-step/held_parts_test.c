@@ -1,11 +1,13 @@
-/* Which mini-batches of clusters a worker prefers: those whose shards it has open. */
+/*
+ * Checks which mini-batches of clusters a worker prefers: those whose shards it has open.
+ */
 #include "stages/train-step/held_parts.h"
 
 #include "tests/store/features/feature_source_fixture.h"
 
 enum { CLUSTERS = 2, SLOTS = 3 };
 
-/* Six parts, two to a batch, three batches to a round, which is an epoch. */
+/* Six parts, two in a batch, and three batches in a round, which is an epoch. */
 struct scene {
     struct fixture fixture;
     struct pipeline_settings settings;
@@ -52,7 +54,7 @@ static int prefers(struct scene *s, enum unit_kind kind, int64_t round, int32_t 
     return held_parts_prefers(&s->context, &s->features, &unit, s->wanted);
 }
 
-/* Part `i` of the batch that (round, slot) is computed on. */
+/* Returns part `i` of the batch of (round, slot). */
 static int part_of_batch(const struct scene *s, int64_t round, int32_t slot, int i)
 {
     int64_t made = 0, first = 0, count = 0;
@@ -63,7 +65,7 @@ static int part_of_batch(const struct scene *s, int64_t round, int32_t slot, int
     return (int)schedule_shuffled_part(&s->schedule, schedule_epoch(&s->schedule, made), first + i);
 }
 
-/* Reads a row of a part, if it has one, as a step does. */
+/* Reads a row of a part as a step does, if the part has one. */
 static void want_row_of(struct scene *s, int part)
 {
     float row[DIM];
@@ -74,7 +76,7 @@ static void want_row_of(struct scene *s, int part)
     s->was_wanted[part] = true;
 }
 
-/* Of the parts of a batch, those with rows of which none was wanted. */
+/* Returns how many parts of a batch have rows of which none was read. */
 static int missing(const struct scene *s, int64_t round, int32_t slot)
 {
     int count = 0;
@@ -85,7 +87,7 @@ static int missing(const struct scene *s, int64_t round, int32_t slot)
     return count;
 }
 
-/* Every unit of a round prefers those that miss fewer shards than it does, and those that miss the fewest first. */
+/* Checks that every unit of a round prefers the units that miss fewer shards, fewest first. */
 static int check_round(struct scene *s, int64_t round)
 {
     int preferred = 0;
@@ -110,7 +112,7 @@ static int check_round(struct scene *s, int64_t round)
     return preferred;
 }
 
-/* One shard after another is opened. The second epoch has the batches of the first in another order. */
+/* Opens one shard after another. The second epoch has the batches of the first in another order. */
 static void a_batch_that_misses_fewer_shards_comes_first(void **state)
 {
     (void)state;
@@ -124,12 +126,12 @@ static void a_batch_that_misses_fewer_shards_comes_first(void **state)
         want_row_of(&s, part);
     }
     assert_true(preferred > 0);
-    for (int64_t round = 0; round < 2; round++) /* all are open: nobody is asked */
+    for (int64_t round = 0; round < 2; round++) /* all shards are open, so nothing is preferred */
         assert_int_equal(check_round(&s, round), 0);
     close_scene(&s);
 }
 
-/* Rows that fit the budget are all there, and seeds of the whole graph have no parts. */
+/* Rows that fit the budget are all in memory, and seeds of the whole graph have no parts. */
 static void what_has_no_parts_or_all_of_them_prefers_nothing(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ struct idle_fixture {
     struct batch_reader *reader;
     struct idle_aggregation *idle;
     struct arena arena;
-    struct prepared_batch batch; /* taken from the reader last */
+    struct prepared_batch batch; /* the batch taken last from the reader */
 };
 
 static void open_fixture(struct idle_fixture *i, struct store *store, uint64_t budget)
@@ -55,7 +55,7 @@ static void read_ahead(struct idle_fixture *i, int64_t round)
     batch_reader_begin(i->reader, &key, true);
 }
 
-/* What is said to be aggregated must be what is gathered. */
+/* Checks that the aggregated rows equal a gather. */
 static void check_aggregated(struct idle_fixture *i, const struct step_batch *aggregated,
                              int64_t round)
 {
@@ -87,17 +87,18 @@ static void what_is_aggregated_in_between_is_what_is_gathered(void **state)
         const struct key key = key_of(turn % ROUNDS);
         struct step_batch aggregated = {0};
         if (idle_aggregation_end(i.idle, &key, 0, &aggregated,
-                                 &span)) { /* else the time was too short to begin */
+                                 &span)) { /* otherwise the time was too short to begin */
             check_aggregated(&i, &aggregated, turn % ROUNDS);
             assert_true(span.ended >= span.began && span.began > 0);
         }
         finished += aggregated.aggregated_count > 0;
-        assert_false(idle_aggregation_end(i.idle, &key, 0, &aggregated, &span)); /* once */
+        /* the result is given once */
+        assert_false(idle_aggregation_end(i.idle, &key, 0, &aggregated, &span));
     }
     assert_true(finished > 0);
     read_ahead(&i, 0);
     idle_aggregation_begin(i.idle, &i.arena, ROOM);
-    close_fixture(&i); /* while it may be at work */
+    close_fixture(&i); /* the thread may still be aggregating */
 }
 
 static void another_batch_gets_nothing(void **state)
@@ -112,7 +113,7 @@ static void another_batch_gets_nothing(void **state)
     idle_aggregation_begin(i.idle, &i.arena, ROOM);
     clock_sleep_ms(5);
     assert_false(idle_aggregation_end(i.idle, &wrong, 0, &batch, &span));
-    /* The arena is somebody else's. */
+    /* The arena may have another user by now. */
     assert_false(idle_aggregation_end(i.idle, &right, 0, &batch, &span));
     close_fixture(&i);
 }
@@ -144,7 +145,7 @@ static void a_batch_too_large_for_the_arena_is_left_to_the_step(void **state)
     struct idle_fixture i;
     open_fixture(&i, temp->store, ALL_FIT);
     check_that_nothing_is_aggregated(&i, 4096);
-    assert_int_equal(i.arena.limit, 0); /* as it was */
+    assert_int_equal(i.arena.limit, 0); /* the limit is restored */
     close_fixture(&i);
 }
 

@@ -39,7 +39,7 @@ static void rows_that_cannot_be_aggregated_ahead_are_copied(void **state)
     struct batch_fixture f;
     struct prepared_batch batch = {0};
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 100000);
-    batch_fixture_put(&f, 0, false); /* neighbours in no order */
+    batch_fixture_put(&f, 0, false); /* neighbours do not ascend */
     prepare(&f, &batch, 0);
     assert_null(batch.aggregated);
     batch_fixture_put(&f, 1, true);
@@ -48,7 +48,7 @@ static void rows_that_cannot_be_aggregated_ahead_are_copied(void **state)
     prepared_batch_release(&f.preparer, &batch);
     batch_fixture_close(&f);
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_GCN, 8,
-                       100000); /* maps first */
+                       100000); /* projects before it aggregates */
     prepare(&f, &batch, 1);
     assert_null(batch.aggregated);
     prepared_batch_release(&f.preparer, &batch);
@@ -111,7 +111,7 @@ static void an_area_can_be_lent(void **state)
     batch_fixture_close(&f);
 }
 
-/* A relation that has a name lists the rows that it has. */
+/* A relation with a name must list the rows that have edges. */
 static void rows_of_a_named_relation_have_to_be_listed(void **state)
 {
     static const struct relation knows = {.name = "knows"};
@@ -174,7 +174,7 @@ static void every_refused_allocation_leaves_a_batch_that_can_be_tried_again(void
         prepared_batch_release(&f.preparer, &batch);
         batch_preparer_release(&f.preparer);
     }
-    assert_in_range(memory_live_blocks(), blocks, blocks + 3); /* the order of a batch */
+    assert_in_range(memory_live_blocks(), blocks, blocks + 3); /* the sorted order of a batch */
     batch_fixture_close(&f);
 }
 

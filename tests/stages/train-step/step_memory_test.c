@@ -50,7 +50,8 @@ static struct step_memory plan_of(const struct plan_case *c, uint32_t label_dim)
     return plan;
 }
 
-/* Bytes of the arena that a step over the whole graph takes; `counts`: that it would take on blocks as large. */
+/* Returns the bytes of the arena that a step over the whole graph takes. If `counts`, the arena
+ * only counts them. */
 static size_t used_by_step(const struct plan_case *c, uint32_t nodes, bool counts)
 {
     struct error err = {0};
@@ -90,7 +91,8 @@ static void a_step_over_the_whole_graph_stays_under_the_bound(void **state)
             const struct step_memory plan = plan_of(&c, 1);
             const size_t used = used_by_step(&c, nodes, false);
             assert_int_equal(used_by_step(&c, nodes, true), used);
-            if (used > plan.step_bytes || plan.step_bytes > 2 * used) /* a bound, and of use */
+            /* the bound holds, and is not useless */
+            if (used > plan.step_bytes || plan.step_bytes > 2 * used)
                 fail_msg("%s %s: used %zu, bound %zu", models[m], widths[w], used,
                          (size_t)plan.step_bytes);
         }
@@ -102,13 +104,14 @@ static void smaller_fanouts_need_less(void **state)
     (void)state;
     prepare(&all, "sage", "64", "-1, -1", 10000000);
     prepare(&some, "sage", "64", "10, 5", 10000000);
-    /* Validation has all neighbours unless it is told otherwise. */
+    /* Validation uses all neighbours unless evaluation_fanouts is set. */
     assert_true(plan_of(&some, 1).step_bytes > 1ULL << 30);
     some.settings.sample.evaluation_fanouts = some.settings.sample.fanouts;
     assert_true(plan_of(&some, 1).step_bytes * 10 < plan_of(&all, 1).step_bytes);
 }
 
-/* One layer is held at a time, where each has all nodes. Validation takes next to nothing here. */
+/* A pipeline holds one layer at a time, and here each layer has all nodes. Validation takes next
+ * to nothing. */
 static void a_pipeline_of_layers_needs_less_than_the_whole(void **state)
 {
     static const char *const models[] = {"sage", "gcn", "gat"};

@@ -1,4 +1,6 @@
-/* Units of train-step on a small run in a real store, against the model called by hand. */
+/*
+ * Units of train-step on a small run in a real store, compared with the model called directly.
+ */
 #include "common/base/memory.h"
 #include "common/nn/tasks/task.h"
 #include "stages/engine/stage.h"
@@ -24,7 +26,7 @@ enum { NODES = 700, PART_START = 300, DIM = 5, LAYERS = 2, SEEDS = 40, BATCH_NOD
 
 static const char run_id[] = "run-1", partition_id[] = "partition-1";
 
-/* A run as stage_main would hand it over, with everything a step reads in the store. */
+/* A run as stage_main passes it, with all inputs of a step in the store. */
 struct small_run {
     struct temp_store *temp;
     struct pipeline_settings settings;
@@ -33,10 +35,10 @@ struct small_run {
     uint32_t parts[3];
     struct stage_context context;
     struct model model;
-    struct block_fixture blocks; /* its rows are `feature` */
+    struct block_fixture blocks; /* its input rows are `feature` */
     uint32_t node[BATCH_NODES];
     float *feature; /* [NODES, DIM] */
-    float *label;   /* [NODES, label_dim]: floats, or int32 in their bytes */
+    float *label;   /* [NODES, label_dim]: floats, or the bytes of int32 */
     uint32_t label_dim;
     float *value;
     void *state;
@@ -116,7 +118,7 @@ static void make_batch(struct small_run *run)
     const uint32_t hop_end[] = {SEEDS, 150, BATCH_NODES};
     block_fixture_make(&run->blocks, LAYERS, hop_end, DIM, 21);
     for (uint32_t i = 0; i < BATCH_NODES; i++)
-        run->node[i] = (i * 389 + 11) % NODES; /* 389 is prime: no node twice */
+        run->node[i] = (i * 389 + 11) % NODES; /* 389 is prime, so no node occurs twice */
     run->blocks.input =
         (struct input_rows){.base = run->feature, .stride = DIM, .row_index = run->node};
     for (int round = 0; round < 2; round++)
@@ -202,7 +204,7 @@ static enum error_code work(struct small_run *run, enum unit_kind kind, int64_t 
     return stage.work(&run->context, run->state, &unit, err);
 }
 
-/* Logits, loss and gradient of the batch by hand. */
+/* Logits, loss and gradient of the batch, computed with direct calls. */
 struct answer {
     float *logits, *slope, *gradient;
     struct loss_result loss;
@@ -268,7 +270,8 @@ static void check_gradient(struct small_run *run, int64_t round, int32_t slot)
     assert_int_equal(gradient.seed_count, answer.loss.label_count);
     assert_int_equal(gradient.correct_count, answer.loss.correct_count);
     assert_true(gradient.loss_sum == answer.loss.sum);
-    assert_true(gradient.seed_count > 0 && gradient.seed_count < SEEDS); /* some have no label */
+    /* some seeds have no label */
+    assert_true(gradient.seed_count > 0 && gradient.seed_count < SEEDS);
     forget(&answer);
     gradient_release(&gradient);
 }
@@ -295,7 +298,7 @@ static void a_gradient_is_that_of_the_model_by_hand(void **state)
     }
 }
 
-/* A different second record would be refused by the store. */
+/* The store would refuse a second record that differs. */
 static void threads_and_memory_do_not_change_a_record(void **state)
 {
     struct error err = {0};
@@ -321,7 +324,7 @@ static void a_warm_step_allocates_only_for_its_records(void **state)
     struct small_run run;
     start(&run, *state, "gcn", TASK_SINGLE_LABEL, 3);
     put_shards(&run);
-    run.context.is_replay = true; /* or else what is read ahead beside it is counted too */
+    run.context.is_replay = true; /* a replay reads nothing ahead, which would be counted too */
     open_stage(&run);
     assert_ok(work(&run, UNIT_TRAIN_STEP, 0, 0, &err), &err);
     const long live = memory_live_blocks();
@@ -376,7 +379,8 @@ static void three_classes_have_no_scores(void **state)
     assert_ok(work(&run, UNIT_EVALUATE, 0, 0, &err), &err);
     assert_ok(evaluation_get(run.temp->store, run_id, 0, 0, &found, &err), &err);
     assert_int_equal(found.score_count, 0);
-    assert_int_equal(found.tally_size, 10); /* a confusion, and the rows that are right */
+    /* a confusion matrix, and the number of rows that are all right */
+    assert_int_equal(found.tally_size, 10);
     store_release_record(&found.view);
     end(&run);
 }
@@ -392,7 +396,7 @@ static void a_reused_pass_trains_on_the_batch_it_was_made_for(void **state)
     assert_ok(schedule_init(&run.schedule, &run.settings, 160, 40, 2, &err), &err);
     put_shards(&run);
     open_stage(&run);
-    const int64_t round = run.schedule.rounds_per_epoch; /* the second epoch */
+    const int64_t round = run.schedule.rounds_per_epoch; /* a round of the second epoch */
     schedule_batch_source(&run.schedule, round, 0, &source_round, &source_slot);
     assert_true(source_round < round);
     put_weights(&run, round);
@@ -412,7 +416,7 @@ static void expect_poison(struct small_run *run, enum unit_kind kind, const char
     assert_false(found);
 }
 
-/* All passes of a step but the last. */
+/* Computes all passes of a step except the last. */
 static void work_through_layers(struct small_run *run, int64_t round, int32_t slot)
 {
     struct error err = {0};
@@ -430,7 +434,7 @@ static void start_pipeline(struct small_run *run, struct temp_store *temp, const
     put_shards(run);
 }
 
-/* By a worker that has all features in memory, and by one that has not. */
+/* Computes the gradients with all features in memory, and with a smaller budget. */
 static void a_gradient_of_layers_is_that_of_the_model_by_hand(void **state)
 {
     static const char *const models[] = {"sage", "gcn"};
@@ -455,7 +459,7 @@ static void a_gradient_of_layers_is_that_of_the_model_by_hand(void **state)
     }
 }
 
-/* What a worker of one layer asks for in the place of other units: its own, the way back first. */
+/* A worker of one layer prefers other units of its layer, backward passes first. */
 static void a_worker_prefers_the_layer_that_it_had(void **state)
 {
     struct error err = {0};
@@ -525,7 +529,7 @@ static void numbers_that_are_not_finite_are_refused_by_name(void **state)
     struct small_run run;
     start(&run, *state, "sage", TASK_SINGLE_LABEL, 3);
     for (uint32_t c = 0; c < DIM; c++)
-        run.feature[run.node[1] * DIM + c] = NAN; /* a seed with a label */
+        run.feature[run.node[1] * DIM + c] = NAN; /* the node is a seed with a label */
     put_shards(&run);
     open_stage(&run);
     expect_poison(&run, UNIT_TRAIN_STEP, "round 0 slot 0");

@@ -1,4 +1,7 @@
-/* Rows of node types that are brought batch by batch, some of them kept: the same rows, within the budget. */
+/*
+ * Rows of node types that do not fit the budget, some of them cached: the rows are the same, and
+ * the budget is kept.
+ */
 #include "stages/plan/run/run_binding.h"
 #include "stages/sampling/rows/neighbor_sampler.h"
 #include "stages/train-step/cache_policy.h"
@@ -86,7 +89,7 @@ static void caching_close(struct caching *c)
     typed_run_close(c->run);
 }
 
-/* A batch is brought, its rows are those of its nodes, and no more memory is held than there is. */
+/* Reads a batch, and checks that its rows are those of its nodes and that the budget is kept. */
 static void bring(struct caching *c, int number)
 {
     const struct key key = key_mini_batch(INFER_RUN_ID, number / 2, number % 2);
@@ -119,7 +122,7 @@ static void rows_of_each_type_are_kept_and_are_the_same(void **state)
     caching_open(&c, *state);
     bring(&c, 0);
     assert_true(!kept(&c, TYPED_AUTHOR) && !kept(&c, TYPED_PAPER));
-    for (int unit = 0; unit < 40; unit++) { /* looked at again now and then */
+    for (int unit = 0; unit < 40; unit++) { /* the policy checks its choice now and then */
         cache_policy_refresh(&c.policy, &c.preparer, c.batch.area.bytes, 0);
         assert_int_equal(c.policy.seen, BATCHES);
         bring(&c, unit % BATCHES);
@@ -128,7 +131,7 @@ static void rows_of_each_type_are_kept_and_are_the_same(void **state)
     caching_close(&c);
 }
 
-/* There is room for all authors that the batches use. */
+/* The cache has room for all authors that the batches use. */
 static void rows_that_batches_use_are_kept(void **state)
 {
     struct caching c;
@@ -145,7 +148,8 @@ static void rows_that_batches_use_are_kept(void **state)
     caching_close(&c);
 }
 
-/* What a batch needs comes before what is kept: where no more is left than that, rows go and the batch is brought. */
+/* A batch has priority over cached rows. If the budget allows no more than the batch needs,
+ * cached rows are dropped. */
 static void kept_rows_make_way_for_a_batch(void **state)
 {
     struct caching c;

@@ -1,4 +1,7 @@
-/* Units of train-step on a graph with relations, against the model called by hand on the record that sample makes. */
+/*
+ * Units of train-step on a graph with relations, compared with the model called directly on the
+ * record that sample writes.
+ */
 #include "common/base/memory.h"
 #include "common/nn/sparse_optimizer.h"
 #include "common/nn/tasks/task.h"
@@ -34,7 +37,7 @@ static const uint32_t dims[TYPES] = {AUTHOR_DIM, TYPED_PAPER_DIM, TYPED_VENUE_DI
 static const uint32_t type_first[TYPES + 1] = {0, TYPED_AUTHORS, TYPED_AUTHORS + TYPED_PAPERS,
                                                TYPED_NODES};
 
-/* A run as stage_main would hand it over, with everything a step reads in the store. */
+/* A run as stage_main passes it, with all inputs of a step in the store. */
 struct typed_run {
     struct temp_store *temp;
     struct pipeline_settings settings;
@@ -42,7 +45,7 @@ struct typed_run {
     struct partition_book book;
     struct stage_context context;
     struct model model;
-    struct mini_batch batch; /* as it was read */
+    struct mini_batch batch; /* the batch read back from its record */
     float *value;
     void *state;
 };
@@ -87,7 +90,7 @@ static void put_shard(const struct typed_run *run, uint32_t type)
     assert_ok(feature_shard_writer_finish(writer, &err), &err);
 }
 
-/* Draws seeds first, first + 3 and so on. */
+/* Stores a batch with the seeds first, first + 3 and so on. */
 static void put_batch(struct typed_run *run, const char *key, uint32_t first)
 {
     static const int64_t fanout[] = {3, 2, 4, 3, 2, 2, 5, 3};
@@ -130,7 +133,7 @@ static void put_weights(struct typed_run *run)
     assert_ok(weights_put(run->temp->store, run_id, &weights, &err), &err);
 }
 
-/* `set`: further settings, up to NULL. */
+/* Starts a run. `set`: further settings; NULL ends them. */
 static void start(struct typed_run *run, struct temp_store *temp, const char *model,
                   const char *const *set)
 {
@@ -201,7 +204,7 @@ static enum error_code work(struct typed_run *run, enum unit_kind kind, int32_t 
     return stage.work(&run->context, run->state, &unit, err);
 }
 
-/* --- by hand --- */
+/* --- direct calls --- */
 
 struct answer {
     float logits[SEEDS * CLASSES], slope[SEEDS * CLASSES];
@@ -215,14 +218,15 @@ struct hand_blocks {
     struct relation_edges edges[2][TYPED_RELATIONS];
 };
 
-/* Columns that are learnt of a type. */
+/* Returns the columns of the learnable rows of a type. */
 static uint32_t width_of(const struct typed_run *run, uint32_t type)
 {
     const struct embedding_tensor *tensor = embedding_tensor_of(&run->schedule.embeddings, type);
     return tensor ? tensor->width : 0;
 }
 
-/* Rows by partition id, copied one by one, and first values of what is learnt behind them. */
+/* Copies feature rows by partition id, one by one, with the first values of learnable rows
+ * behind them. */
 static struct input_rows rows_by_hand(const struct typed_run *run, uint32_t type, float *out)
 {
     const struct mini_batch *batch = &run->batch;
@@ -240,7 +244,8 @@ static struct input_rows rows_by_hand(const struct typed_run *run, uint32_t type
     return (struct input_rows){.base = out, .stride = dim};
 }
 
-/* The rows of a gradient are those of the model's, by number. */
+/* Checks the learnable rows of a gradient record against the gradient of the model's input, by
+ * node number. */
 static void check_learnt(const struct typed_run *run, uint32_t type, const float *of_input,
                          const struct gradient *gradient)
 {
@@ -271,7 +276,8 @@ static void loss_by_hand(const struct typed_run *run, struct answer *answer)
             ->loss(&(struct loss_rule){0}, answer->logits, label, SEEDS, CLASSES, answer->slope);
 }
 
-/* `gradient`: of the same record; NULL: of an evaluation. */
+/* Computes the answer with direct calls. `gradient`: the record to compare learnable rows with;
+ * NULL for an evaluation. */
 static void by_hand(struct typed_run *run, const char *key, const struct random_stream *dropout,
                     const struct gradient *gradient, struct answer *answer)
 {
@@ -322,7 +328,8 @@ static void check_gradient(struct typed_run *run, int32_t slot)
     assert_int_equal(gradient.seed_count, answer.loss.label_count);
     assert_int_equal(gradient.correct_count, answer.loss.correct_count);
     assert_true(gradient.loss_sum == answer.loss.sum);
-    assert_true(gradient.seed_count > 0 && gradient.seed_count < SEEDS); /* some have no label */
+    /* some seeds have no label */
+    assert_true(gradient.seed_count > 0 && gradient.seed_count < SEEDS);
     memory_free(answer.gradient);
     gradient_release(&gradient);
 }
@@ -347,7 +354,8 @@ static void a_gradient_is_that_of_the_model_by_hand(void **state)
     }
 }
 
-/* Beside features, of several widths, as wide as the layers or not. */
+/* Learnable rows stand behind features. They have several widths, equal to those of the layers
+ * or not. */
 static void rows_that_are_learnt_stand_behind_features(void **state)
 {
     static const char *const set[] = {"train-step.type_embedding=author: 8; paper: 5", NULL};
@@ -365,7 +373,8 @@ static void rows_that_are_learnt_stand_behind_features(void **state)
     }
 }
 
-/* Of more numbers than an arena that counts has bytes: the dry run reads none of them. */
+/* The model has more values than the counting arena has bytes, so a dry run that read any would
+ * fail. */
 static void a_wide_model_is_counted_without_its_values(void **state)
 {
     static const char *const wide[] = {"train-step.hidden=160", NULL};
@@ -401,7 +410,7 @@ static void an_evaluation_counts_the_labels_of_the_target_type(void **state)
     end(&run);
 }
 
-/* A different second record would be refused by the store. */
+/* The store would refuse a second record that differs. */
 static void threads_do_not_change_a_record(void **state)
 {
     static struct typed_run run;
@@ -419,7 +428,8 @@ static void threads_do_not_change_a_record(void **state)
     thread_pool_free(pool);
 }
 
-/* First all types fit the budget, also where two programs share it; then all but the papers. */
+/* First all types fit the budget, also if two programs share it; then all types except papers
+ * fit. */
 static void rows_are_the_same_in_and_out_of_the_budget(void **state)
 {
     static struct typed_run run;
@@ -448,7 +458,7 @@ static void rows_are_the_same_in_and_out_of_the_budget(void **state)
         for (uint32_t t = 0; t < TYPES; t++) {
             const struct input_rows *rows = &input.rows[t];
             assert_int_equal(feature_source_is_resident(features.source[t]), resident[b][t]);
-            assert_true(input.count[t] > 0 || t == VENUE); /* no relation begins there */
+            assert_true(input.count[t] > 0 || t == VENUE); /* no relation begins at venues */
             for (uint32_t i = 0; i < input.count[t]; i++) {
                 const size_t at = rows->row_index ? rows->row_index[i] : i;
                 assert_int_equal(input.number[t][i], input.node[t][i] - type_first[t]);

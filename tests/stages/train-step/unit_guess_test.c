@@ -2,7 +2,7 @@
 
 #include "tests/support/test.h"
 
-/* 10 batches an epoch, 3 a round: rounds of 3, 3, 3, 1 slots; 2 epochs. */
+/* Has 10 batches per epoch and 3 per round: rounds of 3, 3, 3 and 1 slots; 2 epochs. */
 static const struct schedule schedule = {
     .batches_per_epoch = 10, .batches_per_round = 3, .rounds_per_epoch = 4, .round_count = 8};
 
@@ -38,7 +38,7 @@ static void beside_others_it_takes_the_same_step_again(void **state)
     expect(&guess, 1, 2, 2, 1);
     expect(&guess, 2, 1, 3, 0);
     expect(&guess, 2, 2, 3, 0);
-    expect_none(&guess, 4, 2); /* another step */
+    expect_none(&guess, 4, 2); /* the step changes */
 }
 
 static void a_unit_again_or_from_before_says_nothing(void **state)
@@ -58,14 +58,15 @@ static void the_last_unit_has_none_after_it(void **state)
     expect_none(&guess, 7, 0);
 }
 
-/* Workers that each take the next slot when they have none, and complete what they have in any order: as the queue
- * hands out, those that asked first first. A round's slots are there when the round before is complete. */
+/* Workers take the next slot when they have none, and complete their units in any order. The
+ * queue serves the worker that asked first. The slots of a round exist once the round before is
+ * complete. */
 enum { WORKERS = 3, UNITS = 20 };
 
 struct crew {
     struct unit_guess guess[WORKERS];
-    int place[WORKERS]; /* of the unit in hand, or -1 */
-    int queue[WORKERS]; /* who waits, the longest first */
+    int place[WORKERS]; /* number of the current unit, or -1 */
+    int queue[WORKERS]; /* waiting workers, the longest first */
     int waiting, given, done, right, guessed;
     int64_t guessed_round[WORKERS];
     int32_t guessed_slot[WORKERS];
@@ -144,7 +145,7 @@ static void a_first_unit_has_nothing_to_go_by(void **state)
     assert_true(unit_guess_after(&guess, &schedule, 2, &round, &slot));
     assert_int_equal(round, 1);
     assert_int_equal(slot, 0);
-    expect_none(&guess, 0, 0); /* a unit from before: what was seen does not count */
+    expect_none(&guess, 0, 0); /* an older unit: what was learnt no longer counts */
     assert_false(unit_guess_after(&guess, &schedule, 3, &round, &slot));
 }
 

@@ -1,4 +1,6 @@
-/* Lines whose file cannot be made or written; what they say is in output_writer_test.c. */
+/*
+ * Lines whose file cannot be created or written; output_writer_test.c checks their text.
+ */
 #include "common/files/file.h"
 #include "stages/infer/outputs/output_lines.h"
 
@@ -96,7 +98,7 @@ static void a_full_disk_is_said_with_the_file(void **state)
     temp_dir_remove(&dir);
 }
 
-/* Size and hash that are said are those of the file. */
+/* The returned size and hash are those of the file. */
 static void the_hash_is_that_of_the_file(void **state)
 {
     struct error err = {0};

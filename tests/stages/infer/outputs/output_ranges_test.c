@@ -1,4 +1,6 @@
-/* Rows that come in any order and are read by ranges, with much room, with little and with none. */
+/*
+ * Rows are added in any order and read by ranges, with much memory, with little and with none.
+ */
 #include "common/base/memory.h"
 #include "stages/infer/outputs/output_ranges.h"
 
@@ -21,7 +23,7 @@ struct run {
     struct error err[THREADS], failure;
 };
 
-/* The node that is added `i`-th. */
+/* Returns the node that is added as the `i`-th. */
 static uint32_t node_of(int64_t i)
 {
     return (uint32_t)(i * 617 % NODES);
@@ -82,7 +84,8 @@ static void close_run(struct run *run)
 
 static void each_range_has_its_rows(void **state)
 {
-    /* Many rows a buffer, one, none for each range, not even one a thread. */
+    /* Room for many rows per buffer, for one, for no buffer per range, and for less than a row
+     * per thread. */
     static const size_t memory[] = {MEMORY, (size_t)32 * 11 * THREADS, (size_t)32 * 20, 0};
     (void)state;
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
@@ -91,7 +94,7 @@ static void each_range_has_its_rows(void **state)
         thread_pool_run(run->pool, NODES, add_row, run);
         assert_ok(run->failure.code, &run->failure);
         assert_ok(output_ranges_end(run->ranges, &err), &err);
-        memset(run->memory, 0, sizeof run->memory); /* the caller has it again */
+        memset(run->memory, 0, sizeof run->memory); /* the memory belongs to the caller again */
         for (uint32_t first = 0; first < NODES; first += RANGE) {
             assert_ok(output_ranges_read(run->ranges, first / RANGE, take_row, run, &err), &err);
             for (uint32_t node = 0; node < NODES; node++)

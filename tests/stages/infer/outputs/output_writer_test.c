@@ -1,4 +1,6 @@
-/* The files of the outputs: whose row is whose, in the ids of the input. */
+/*
+ * The output files: each row belongs to the right node, in the ids of the input.
+ */
 #define INFER_RUN_WITH_STAGE
 #include "common/base/json.h"
 #include "common/formats/arrays/npy_reader.h"
@@ -28,7 +30,8 @@ static void output_path(struct infer_run *run, const char *name, char path[FILE_
     assert_ok(file_path(path, &run->err, "%s/%s", folder, name), &run->err);
 }
 
-/* Row i of embeddings.npy is that of dataset node i: the layer before the last, or the only one. */
+/* Checks that row i of embeddings.npy belongs to dataset node i, from the layer before the last,
+ * or the only one. */
 static void assert_embeddings(struct infer_run *run)
 {
     const int layers = run->model.config.layer_count, layer = layers > 1 ? layers - 1 : 1;
@@ -80,7 +83,7 @@ static void single_line(const struct infer_case *what, uint32_t node, const floa
 
 typedef void (*id_maker)(uint32_t node, char *text, size_t size);
 
-/* Every line of predictions.csv: the id, what is known, what is predicted. */
+/* Checks every line of predictions.csv: the id, the known label, the prediction. */
 static void assert_predictions(struct infer_run *run, const struct infer_case *what, id_maker id)
 {
     const uint32_t classes = run->book.class_count;
@@ -128,7 +131,7 @@ static void integer_id(uint32_t node, char *text, size_t size)
     (void)snprintf(text, size, "%lld", (long long)integer_of(node));
 }
 
-/* What is in the input, and how RFC 4180 writes it. */
+/* Writes an id of the input, and if `quoted` the form that RFC 4180 gives it. */
 static void string_of(uint32_t node, char *text, size_t size, bool quoted)
 {
     static const char *const before[] = {"user ", "a,b ", "say \"", "\xc3\xa4 two\nlines "};
@@ -194,7 +197,7 @@ static void string_ids_come_back_quoted_where_needed(void **state)
     check_ids(*state, put_string_ids, string_id);
 }
 
-/* The metrics of outputs/metrics.json, by the plainest possible count. */
+/* Checks metrics.json against the simplest possible count. */
 static void assert_metrics(struct infer_run *run, const struct infer_case *what, int split,
                            const struct json_node *found)
 {
@@ -235,7 +238,8 @@ static void check_case(const struct infer_case *what)
     infer_layers(run);
     assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0), &run->err);
     assert_embeddings(run);
-    /* with room for the scores of three labels of five at a time: the same files, or the store would say so */
+    /* the memory holds the scores of three of five labels at a time; the store would refuse
+     * files that differ */
     run->context.memory_bytes = 300 << 10;
     assert_ok(infer_run_work(run, UNIT_OUTPUTS, 0, 0), &run->err);
     if (run->book.task == TASK_SINGLE_LABEL)
@@ -274,7 +278,8 @@ static void tasks_layers_and_splits_of_all_kinds_are_written(void **state)
         check_case(&cases[i]);
 }
 
-/* With room for a part of the rows at a time, all files have the bytes that they have with room for all. */
+/* With room for a part of the rows at a time, all files have the same bytes as with room for
+ * all. */
 static void ranges_of_the_input_give_the_same_files(void **state)
 {
     static struct outputs_seal seal[2];
@@ -300,7 +305,7 @@ static void ranges_of_the_input_give_the_same_files(void **state)
     infer_run_close(run);
 }
 
-/* All files there are have a line in the seal, sorted, and none is there that was not asked for. */
+/* The seal lists all files, sorted, and there is no file that was not asked for. */
 static void only_what_is_asked_for_is_written(void **state)
 {
     static struct outputs_seal seal;
@@ -322,7 +327,8 @@ static void only_what_is_asked_for_is_written(void **state)
     infer_run_close(run);
 }
 
-/* Embeddings without predictions: the ids have a file of their own, a line a node in the input's order. */
+/* Embeddings without predictions: the ids have a separate file with one line per node, in the
+ * input's order. */
 static void embeddings_alone_come_with_the_ids_of_their_rows(void **state)
 {
     char path[FILE_PATH_SIZE], expected[64];

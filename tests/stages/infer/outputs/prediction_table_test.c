@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line behind what is there. */
+/* Appends one line to existing text, and checks it. */
 static void expect_line(const struct node_ids *ids, enum task_kind task, uint32_t node,
                         const float *logit, const void *label, const char *expected)
 {
@@ -21,7 +21,7 @@ static void expect_line(const struct node_ids *ids, enum task_kind task, uint32_
     assert_int_equal(lines.size - before, strlen(expected));
     assert_memory_equal(lines.text + before, expected, strlen(expected));
     assert_int_equal(lines.text[before - 1], '\n');
-    assert_memory_equal(lines.text, expected, before - 1); /* the id alone */
+    assert_memory_equal(lines.text, expected, before - 1); /* the id only */
     prediction_lines_release(&lines);
 }
 

@@ -1,4 +1,6 @@
-/* Layer by layer over several parts, against the model over the whole graph at once. */
+/*
+ * Inference layer by layer over several parts, compared with the model over the whole graph.
+ */
 #include "common/base/stop_signal.h"
 #include "stages/infer/windows/part_inference.h"
 
@@ -54,7 +56,7 @@ static void threads_and_memory_change_no_bit(void **state)
     }
 }
 
-/* The error names the block that the window wanted, and nothing of the part is stored. */
+/* The error names the block that the window read, and no part of the output is stored. */
 static void damage_in_a_window_is_named(void **state)
 {
     static const char *const models[] = {"gin", "sage"};

@@ -1,4 +1,7 @@
-/* The rows of a gradient out of that of the input: in the order of nodes, one for each, whatever their places. */
+/*
+ * The rows of a gradient, computed from the gradient of the input: one row per node, in the order
+ * of nodes, wherever they stand in the batch.
+ */
 #include "common/base/memory.h"
 #include "stages/train-step/rows/embedding_input.h"
 #include "store/records/round/gradient.h"
@@ -9,7 +12,7 @@
 
 enum { FEATURES = 2, WIDTH = 3, COUNT = 1500 };
 
-/* Nodes 0 .. COUNT / 3 - 1 in no order, each at three places. */
+/* Returns nodes 0 .. COUNT / 3 - 1 in no order, each at three places. */
 static uint32_t node_at(uint32_t place)
 {
     return (place * 769) % (COUNT / 3);
@@ -89,7 +92,7 @@ static void a_gradient_that_is_not_finite_is_never_published(void **state)
     arena_release(&arena);
 }
 
-/* Of a graph with relations: a group for each type that has nodes in the batch, one behind the other. */
+/* In a graph with relations, each type with nodes in the batch has a group, one after the other. */
 static void types_have_groups_of_their_own_widths(void **state)
 {
     (void)state;

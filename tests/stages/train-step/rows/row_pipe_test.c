@@ -6,14 +6,14 @@
 
 enum { MOST = 3 * FIXTURE_NODES, MOST_THREADS = 4 };
 
-/* What one visit showed, in its order. */
+/* The rows of one visit, in the order in which they were seen. */
 struct seen {
     size_t count;
     uint32_t place[MOST];
     float row[MOST][FIXTURE_DIM];
 };
 
-/* On a thread of the pool, where a failed assert_ could not jump from. */
+/* Records the rows. It runs on a thread of the pool, where a failed assert_ could not jump out. */
 static void see(void *context, const struct feature_visit *visit)
 {
     struct seen *seen = context;
@@ -32,14 +32,14 @@ static struct thread_pool *new_pool(int threads)
     return pool;
 }
 
-/* Some nodes, in no order, some of them more than once. */
+/* Fills in some nodes, in no order, some of them more than once. */
 static void draw_nodes(uint32_t *node, size_t count, uint64_t seed)
 {
     for (size_t i = 0; i < count; i++)
         node[i] = (uint32_t)((i * 1999 + seed * 7919 + i * i % 31) % FIXTURE_NODES);
 }
 
-/* By the pipe it is what it is without. */
+/* Checks that a visit by the pipe equals a plain visit. */
 static void check_visit(struct batch_fixture *f, const uint32_t *node, size_t count)
 {
     static struct seen plain, piped;
@@ -72,7 +72,7 @@ static void rows_come_in_the_same_order_as_without_it(void **state)
         draw_nodes(node, counts[c], c);
         check_visit(&f, node, counts[c]);
     }
-    for (size_t i = 0; i < MOST; i++) /* a node more often than a slot has rows */
+    for (size_t i = 0; i < MOST; i++) /* one node more often than a slot has rows */
         node[i] = i % 2 ? 77 : (uint32_t)i / 4;
     check_visit(&f, node, MOST);
     batch_fixture_close(&f);
@@ -115,7 +115,8 @@ static void what_the_order_of_a_batch_meets_is_told(void **state)
     batch_fixture_close(&f);
 }
 
-/* The shard of the second part is gone: what comes before it is seen, in order, and nothing after. */
+/* The shard of the second part is missing: the rows before it are seen in order, and nothing
+ * after it. */
 static void what_a_reading_thread_meets_is_told(void **state)
 {
     static struct seen seen;
@@ -147,7 +148,7 @@ static void refused_memory_leaves_nothing(void **state)
     struct thread_pool *pool = new_pool(2);
     batch_fixture_open(&f, ((struct temp_store *)*state)->store, LAYER_SAGE, 32, 200000);
     draw_nodes(node, 900, 1);
-    check_visit(&f, node, 900); /* the order of a batch has its room */
+    check_visit(&f, node, 900); /* memory for the order of a batch is allocated now */
     const long blocks = memory_live_blocks();
     for (long n = 0; rc != ERROR_NONE; n++) {
         assert_in_range(n, 0, 20);

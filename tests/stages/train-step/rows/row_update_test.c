@@ -1,5 +1,7 @@
-/* Rows of embeddings, round after round: against the rule written out in double, whoever does which round, from memory or
- * from disk, after gradients were pruned, and again. */
+/*
+ * Learnable rows, round after round, compared with the rule written out in double: by any worker,
+ * from memory or from disk, after gradients were pruned, and again.
+ */
 #include "common/base/memory.h"
 #include "stages/plan/run/run_binding.h"
 #include "stages/train-step/rows/row_update.h"
@@ -23,7 +25,8 @@ enum {
 static const uint32_t parts[PARTS + 1] = {0, 150, NODES};
 static const double rate = 0.05, venue_rate = 0.25;
 
-/* 20 training nodes in batches of 6, 3 a round: two rounds an epoch, of three slots and of one. */
+/* Begins a run of 20 training nodes in batches of 6, 3 per round: two rounds per epoch, of three
+ * slots and of one. */
 static void begin(struct small_run *run, struct store *store, const char *rule)
 {
     char optimizer[64];
@@ -49,7 +52,7 @@ struct slot_rows {
     uint32_t count;
 };
 
-/* The rows that (round, slot) read: some twice in a round, many never. */
+/* Chooses the rows that (round, slot) read: some twice in a round, many never. */
 static void draw_rows(int64_t round, int32_t slot, struct slot_rows *out)
 {
     out->count = 0;
@@ -119,7 +122,7 @@ static void seal_all(struct small_run *run, struct embedding_state *state, int64
         assert_ok(seal(run, state, version, s), &run->err);
 }
 
-/* All rounds, seals where there are snapshots. */
+/* Computes all rounds, and writes seals at the snapshots. */
 static void work_all(struct small_run *run)
 {
     struct embedding_state state = open_rows(run, IN_MEMORY);
@@ -196,7 +199,7 @@ static void check_seal(struct small_run *run, const struct reference *r, enum sp
                   &run->err);
         for (uint32_t v = parts[part]; v < parts[part + 1]; v++)
             expected += r->updates[v] > 0;
-        assert_int_equal(seal.count, expected); /* a row that was never read is in none */
+        assert_int_equal(seal.count, expected); /* rows that were never read are not in it */
         assert_true(expected < parts[part + 1] - parts[part]);
         for (uint64_t k = 0; k < seal.count; k++) {
             const uint32_t v = seal.node[k];
@@ -250,7 +253,7 @@ static void rounds_do_what_the_rule_says_to_all_rows(void **state)
 enum { TYPES = 3, PAPERS = 50, VENUES = 7, VENUE_WIDTH = 3, VENUE_SHARDS = 2 };
 
 static const uint32_t typed_parts[PARTS + 1] = {0, 184, PAPERS + NODES + VENUES};
-/* Papers have features; authors, as many as there are nodes above, and venues have rows. */
+/* Papers have features. Authors, as many as the nodes above, and venues have learnable rows. */
 static const uint32_t type_starts[PARTS * (TYPES + 1)] = {0, 30, 180, 184, 184, 204, 454, 457};
 static const char type_names[TYPES][RELATION_NAME_SIZE] = {"paper", "author", "venue"};
 static const uint32_t type_dims[TYPES] = {SMALL_FEATURES, 0, 0};
@@ -277,7 +280,8 @@ static void begin_typed(struct small_run *run, struct store *store)
     assert_int_equal(run->schedule.embedding_shards, PARTS + VENUE_SHARDS);
 }
 
-/* Slots of authors as above; slot 1 reads no venue, the others read two. */
+/* Stores gradients. Slots read the same authors as above; slot 1 reads no venue, the others read
+ * two. */
 static void put_typed_gradients(struct small_run *run, int64_t round)
 {
     struct slot_rows *rows = memory_alloc(1, sizeof *rows);
@@ -300,7 +304,7 @@ static void put_typed_gradients(struct small_run *run, int64_t round)
     memory_free(rows);
 }
 
-/* What the seeds of slots that read venues are of those of a round, over all rounds. */
+/* Returns the sum over all rounds of the share of seeds in slots that read venues. */
 static double venue_share(const struct small_run *run)
 {
     double share = 0;
@@ -319,7 +323,7 @@ static double venue_share(const struct small_run *run)
 
 static void check_venues(struct small_run *run)
 {
-    static const uint32_t venue[VENUE_SHARDS] = {2, 5}; /* by hash: even, odd */
+    static const uint32_t venue[VENUE_SHARDS] = {2, 5}; /* shards by hash: even nodes, odd nodes */
     for (int s = 0; s < VENUE_SHARDS; s++) {
         struct embedding_rows seal = {0};
         float first[VENUE_WIDTH];
@@ -336,7 +340,7 @@ static void check_venues(struct small_run *run)
     }
 }
 
-/* A tensor for each type that has one, of its own width, policy and first values. */
+/* Each type with learnable rows has its own tensor, with its own width, policy and first values. */
 static void node_types_have_rows_of_their_own(void **state)
 {
     struct temp_store *temp = *state;
@@ -362,7 +366,7 @@ static void node_types_have_rows_of_their_own(void **state)
     memory_free(r);
 }
 
-/* --- who does it, and from where --- */
+/* --- any worker, any storage --- */
 
 static void rows_on_disk_and_workers_that_come_and_go_give_the_same_records(void **state)
 {
@@ -378,7 +382,7 @@ static void rows_on_disk_and_workers_that_come_and_go_give_the_same_records(void
     for (int64_t round = 0; round < ROUNDS; round++) {
         put_gradients(&other, round);
         for (int part = 0; schedule_has_snapshot(&other.schedule, round + 1) && part < PARTS;
-             part++) { /* a new worker for each */
+             part++) { /* a new worker each time */
             struct embedding_state rows = open_rows(&other, part ? ON_DISK : IN_MEMORY);
             assert_int_equal(embedding_state_is_resident(&rows), part == 0);
             assert_ok(seal(&other, &rows, round + 1, part), &other.err);
@@ -391,7 +395,8 @@ static void rows_on_disk_and_workers_that_come_and_go_give_the_same_records(void
     temp_dir_remove(&dir);
 }
 
-/* Behind a seal nothing older is wanted; without it all gradients are. A worker that is ahead goes back. */
+/* After a seal no older gradients are needed; without it all are. A worker that is ahead goes
+ * back. */
 static void pruned_gradients_are_not_missed_behind_a_seal(void **state)
 {
     struct temp_store *temp = *state;
@@ -408,16 +413,16 @@ static void pruned_gradients_are_not_missed_behind_a_seal(void **state)
     rows = open_rows(&run, IN_MEMORY);
     assert_ok(advance(&run, &rows, 1), &run.err);
     assert_fails(seal(&run, &rows, 2, 1), ERROR_NOT_FOUND, "gradient", &run.err);
-    assert_ok(advance(&run, &rows, 2), &run.err); /* by the seals */
+    assert_ok(advance(&run, &rows, 2), &run.err); /* from the seals */
     remove_record(&run, key_embedding_seal(SMALL_RUN_ID, 2, 1));
     embedding_state_close(&rows);
     rows = open_rows(&run, IN_MEMORY);
     assert_fails(advance(&run, &rows, 2), ERROR_NOT_FOUND, "gradient", &run.err);
-    assert_ok(advance(&run, &rows, 5), &run.err); /* by those of version 4 */
+    assert_ok(advance(&run, &rows, 5), &run.err); /* from the seals of version 4 */
     embedding_state_close(&rows);
 }
 
-/* What is done ahead is the next round alone, with the gradients of all slots. */
+/* Only the next round is computed ahead, and only if the gradients of all slots are stored. */
 static void rows_go_ahead_when_all_gradients_are_there(void **state)
 {
     struct temp_store *temp = *state;
@@ -453,7 +458,7 @@ static void gradients_without_rows_or_of_other_rows_are_corrupt(void **state)
     embedding_state_close(&rows);
 }
 
-/* What was changed by then is forgotten. */
+/* Changes made before the failure are discarded. */
 static void a_number_that_is_not_finite_ends_the_run(void **state)
 {
     struct temp_store *temp = *state;
