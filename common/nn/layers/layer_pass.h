@@ -117,8 +117,8 @@ layer_pass_init_matrix(struct layer_pass *out, const struct model_layer *layer, 
                        const float *bias, const struct message_block *block,
                        const struct input_rows *input, struct arena *arena, struct error *err);
 
-/* Computes `output`. `keep`: keeps the values that backward needs. If `aggregated` is set, it
- * already holds the aggregated rows. */
+/* Computes `output`. `keep`: keeps the values that backward needs. If `aggregated` is set, it is
+ * the room of the aggregated rows, the first aggregated_count of which are already computed. */
 MUST_CHECK enum error_code layer_pass_forward(struct layer_pass *pass, bool keep,
                                               struct arena *arena, struct thread_pool *pool,
                                               struct error *err);
