@@ -58,7 +58,8 @@ double optimizer_norm(const float *gradient, size_t count)
     return norm_of(gradient, count);
 }
 
-/* As torch.nn.utils.clip_grad_norm_: 1e-6 keeps the quotient finite for a zero gradient. */
+/* Returns the factor of torch.nn.utils.clip_grad_norm_: 1e-6 keeps the quotient finite for a zero
+ * gradient. */
 static float clip_factor_of(double norm, double limit)
 {
     const double share = limit / (norm + 1e-6);

@@ -54,7 +54,7 @@
 /* How the rows of neighbours become one row. AUTO: the default of the kind. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)
 
-/* What stands between the two matrices of a layer of gin. AUTO is SAME. */
+/* The operations between the two matrices of a layer of gin. AUTO is SAME. */
 #define LAYER_INNER_LIST(ROW) ROW(AUTO, auto) ROW(SAME, same) ROW(RELU, relu)
 
 /* The options. Each row makes a field `name` of struct layer_options.

@@ -12,8 +12,8 @@ static uint32_t neighbors_of(const struct message_block *block, uint32_t i)
     return count;
 }
 
-/* As PyG's gcn_norm: a sum that is not positive has no root, and the node sends and receives
- * nothing. */
+/* Returns 1 / sqrt(sum). Like PyG's gcn_norm it gives 0 for a sum that is not positive: the node
+ * then sends and receives nothing. */
 static float inverse_root(float sum)
 {
     return sum > 0 ? 1 / sqrtf(sum) : 0;

@@ -144,7 +144,7 @@ static void dense_tile(const struct backward_job *job, const struct partial_sums
                               pass->aggregated_gradient + first * pass->aggregated_dim);
 }
 
-/* Does the same without the zeros. */
+/* Does the work of dense_tile() on a compressed tile, which skips the zeros. */
 static void sparse_tile_of(const struct backward_job *job, const struct partial_sums_tile *tile)
 {
     const struct layer_pass *pass = job->pass;

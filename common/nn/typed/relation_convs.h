@@ -34,8 +34,8 @@ MUST_CHECK enum error_code relation_convs_check(const struct model_config *confi
 void relation_convs_parameters(struct parameter_writer *writer);
 /* Writes the running statistics of the norm inside the layer. */
 void relation_convs_buffers(struct parameter_writer *writer);
-/* As in struct typed_kind. Backward reads pass->above beside output_gradient, an element of which
- * may be NULL, and sets pass->reader and pass->input_gradient. */
+/* Run the functions of struct typed_kind. Backward reads pass->above beside output_gradient, an
+ * element of which may be NULL, and sets pass->reader and pass->input_gradient. */
 MUST_CHECK enum error_code relation_convs_forward(struct typed_pass *pass, bool keep,
                                                   const struct model_workspace *workspace,
                                                   struct error *err);

@@ -62,8 +62,8 @@
  *             Version 32 is read, too: batches with relations had it until version 6. It has
  *             "shape" [3] (hops, types, relations), widths of node, row, row_length, neighbor and
  *             degree, and all edges in "neighbor" without "is_new".
- *   packed    U64 words as in common/numbers/packed_integers.h, as wide as the section "width" says;
- *             bits too; the rest of the last word is zero
+ *   packed    U64 words as in common/numbers/packed_integers.h, whose width is in the section
+ *             "width"; bits are stored so, too; the rest of the last word is zero
  *   valid     rows and their neighbours are as the form requires (batch_form.h; for NESTED: rows
  *             exist for the nodes known before the last hop, each once, and the neighbours of a
  *             node of hop h are known after hop h + 1); no node is there twice, except in a

@@ -286,7 +286,7 @@ CPU_INLINE void add_slopes_of_slot(struct attention *a, uint32_t j, uint32_t i, 
                   q + at, a->slot_gradient[slot * heads + h], channels);
 }
 
-/* The same type as of gatv2_backward(). NOLINTBEGIN(readability-non-const-parameter) */
+/* The function needs the type of gatv2_backward(). NOLINTBEGIN(readability-non-const-parameter) */
 CPU_KERNEL(gatv2_transposed,
            (struct attention * a, uint32_t first, uint32_t end, float *vector_sum),
            (a, first, end, vector_sum))

@@ -382,7 +382,7 @@ static const struct typed_kind typed = {.wants_target_rows = true,
                                         .forward = forward,
                                         .backward = backward};
 
-/* As in PyG's examples: layers of hidden_dim columns, and a matrix behind them. */
+/* Builds the layers of PyG's examples: layers of hidden_dim columns, and a matrix behind them. */
 static int build(const struct model_outline *outline, struct layer_config layer[LAYER_COUNT_MAX])
 {
     if (outline->hop_count >= LAYER_COUNT_MAX)

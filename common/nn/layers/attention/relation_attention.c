@@ -313,7 +313,7 @@ static void dot_tile(void *context, int64_t tile, int thread)
                    layer_pass_tile_end(first, job->slots->shape.block.destination_count), job->out);
 }
 
-/* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
+/* Threads write the results. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_slots_dot(const struct relation_slots *slots, const float *q, const float *p,
                         float *score, struct thread_pool *pool)
 {
@@ -340,7 +340,7 @@ static void transposed_tile(void *context, int64_t tile, int thread)
     add_rows_to(job->out + first * width, scratch, (end - first) * width);
 }
 
-/* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
+/* Threads write the results. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_slots_add_transposed(const struct relation_slots *slots, const float *weight,
                                    const float *da, float *dp, float *scratch,
                                    struct thread_pool *pool)
@@ -424,7 +424,7 @@ static void part_tile(void *context, int64_t tile, int thread)
     take_rows(job, first, layer_pass_tile_end(first, job->count));
 }
 
-/* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
+/* Threads write the results. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_rows_part(const struct typed_pass *pass, uint32_t relation, const float *dy,
                         size_t dim, float *out, struct thread_pool *pool)
 {
