@@ -27,8 +27,8 @@ struct input_aggregation { /* {0}: there is nothing to aggregate */
     uint32_t dim;
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
-    void
-        *aggregated; /* [block.destination_count, aggregated width], in the precision of the rows */
+    /* [block.destination_count, aggregated width], in the precision of the rows */
+    void *aggregated;
     uint32_t aggregated_count; /* rows already aggregated: whole tiles, or all */
 };
 

@@ -53,6 +53,7 @@ MUST_CHECK enum error_code model_texts_find(struct model_texts *out, const struc
                                             const char *run_id, int64_t version,
                                             enum model_flavor flavor, const char *card,
                                             struct error *err);
+/* Frees the texts. */
 void model_texts_release(struct model_texts *texts);
 
 #endif

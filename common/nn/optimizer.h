@@ -48,6 +48,7 @@ void optimizer_update_apply(const struct optimizer_update *update, size_t count,
 /* Runs one whole step. Returns the gradient's norm before clipping. */
 double optimizer_step(const struct optimizer_config *config, double learning_rate, uint64_t step,
                       size_t count, float *value, float *gradient, float *first, float *second);
+/* Returns whether the rule keeps a second moment. */
 bool optimizer_needs_second(enum optimizer_rule rule);
 
 struct rate_config {

@@ -143,8 +143,8 @@ struct model_config {
     uint32_t input_dim; /* for a plain graph */
     struct model_types types;
     int layer_count;
-    struct layer_config
-        layer[LAYER_COUNT_MAX]; /* from the input side; the last one gives the logits */
+    /* from the input side; the last one gives the logits */
+    struct layer_config layer[LAYER_COUNT_MAX];
     /* If not NONE, the last layer of the list, a matrix for each row named `lin`, reads it. */
     enum jumping_knowledge jumping_knowledge;
     enum precision precision; /* of the input rows and of the operands of every product */
@@ -166,8 +166,8 @@ struct model_outline {
     uint32_t input_dim, output_dim;
     uint32_t edge_dim;        /* as in model_config */
     struct model_types types; /* as in model_config */
-    enum jumping_knowledge
-        jumping_knowledge; /* if not NONE: one more layer behind the hop_count layers of the kind */
+    /* if not NONE: one more layer behind the hop_count layers of the kind */
+    enum jumping_knowledge jumping_knowledge;
     enum precision precision;
 };
 

@@ -52,8 +52,8 @@ struct layer_type {
     bool uses_edges; /* takes a hop; otherwise each output row depends only on the same input row */
     bool has_heads;  /* option.heads divides the output's width */
     bool keeps_width; /* the output is as wide as the input */
-    bool
-        adds_own_row; /* to a sum of neighbours, so a relation joins only types of the same width */
+    /* to a sum of neighbours, so a relation joins only types of the same width */
+    bool adds_own_row;
     /* The kind reads a second input, pass->second_input: the input of the lowest layer in the run
      * of layers of this kind that the layer belongs to. Such a layer also keeps_width. */
     bool reads_start;
@@ -92,6 +92,7 @@ struct layer_type {
 LAYER_LIST(ROW)
 #undef ROW
 
+/* Returns the row of a kind. */
 const struct layer_type *layer_type_of(enum layer_kind kind);
 
 /* Returns whether a layer needs of its sources only their weighted sum, or their maximum: the value

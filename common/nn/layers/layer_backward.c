@@ -21,8 +21,8 @@ struct backward_job {
     float *output_gradient;
     /* [output_dim, aggregated_dim] each; the bias lies behind them unless projected first */
     struct partial_sums weights;
-    struct partial_sums
-        bias; /* project first: sums over destinations; those of the weights run over sources */
+    /* project first: sums over destinations; those of the weights run over sources */
+    struct partial_sums bias;
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
     bf16 *room;          /* [threads, room_size]: operands of products in bf16 */

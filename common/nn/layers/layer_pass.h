@@ -200,11 +200,13 @@ static inline size_t layer_pass_scratch(size_t floats)
     return (floats + 15) / 16 * 16;
 }
 
+/* Returns the number of tiles of so many rows. */
 static inline int64_t layer_pass_tiles(uint32_t rows)
 {
     return ((int64_t)rows + TILE_ROWS - 1) / TILE_ROWS;
 }
 
+/* Returns the end of the tile that begins at row `first`. */
 static inline uint32_t layer_pass_tile_end(uint32_t first, uint32_t rows)
 {
     return rows - first < TILE_ROWS ? rows : first + TILE_ROWS;

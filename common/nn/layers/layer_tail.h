@@ -81,6 +81,7 @@ struct tail_backward {
     float *layer_gradient;
     struct gradient_part below;
 };
+/* Runs the tail's backward pass: sets layer_gradient and below, and writes `gradient`. */
 MUST_CHECK enum error_code layer_tail_backward(struct tail_backward *backward, struct arena *arena,
                                                struct thread_pool *pool, struct error *err);
 

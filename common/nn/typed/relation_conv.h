@@ -37,7 +37,9 @@ struct convs {
 
 /* Returns whether the layer gives only the rows of the target type. */
 bool conv_gives_target_alone(const struct model *model, const struct model_layer *layer);
+/* Returns the number of places of a layer: relations, or types if it uses no edges. */
 uint32_t conv_place_count(const struct model *model, const struct model_layer *layer);
+/* Returns place `i` of a layer. */
 struct conv_place conv_place_of(const struct model *model, const struct model_layer *layer,
                                 uint32_t i);
 /* Returns how many relations give rows of a type. */

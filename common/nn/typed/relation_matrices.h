@@ -39,6 +39,7 @@ int relation_matrices_tensors(const struct model_layer *layer);
 MUST_CHECK enum error_code relation_matrices_new(const struct typed_pass *pass, uint32_t output,
                                                  const struct model_workspace *workspace,
                                                  struct relation_matrices *out, struct error *err);
+/* Computes the matrices of the relations that have rows. */
 void relation_matrices_make(const struct relation_matrices *matrices, struct thread_pool *pool);
 /* Computes the gradients of the tensors from those of the matrices, in `matrix`, which it
  * overwrites. */

@@ -47,14 +47,19 @@ struct relation_sums_gradient {
 /* Reserves room for the arrays, with nothing set. */
 MUST_CHECK enum error_code relation_sums_new(const struct typed_pass *pass, struct arena *arena,
                                              struct relation_sums **out, struct error *err);
+/* Reserves room for the gradients. */
 MUST_CHECK enum error_code relation_sums_gradient_new(const struct typed_pass *pass,
                                                       struct arena *arena,
                                                       struct relation_sums_gradient *out,
                                                       struct error *err);
+/* Computes pass->output from the matrices in `sums`. `keep`: keeps the values that backward needs.
+ * Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code relation_sums_forward(struct relation_sums *sums,
                                                  const struct typed_pass *pass, bool keep,
                                                  const struct model_workspace *workspace,
                                                  struct error *err);
+/* Writes `gradient` and pass->input_gradient from output_gradient [types]: [destinations,
+ * output_dim]. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code
 relation_sums_backward(const struct relation_sums *sums, const struct typed_pass *pass,
                        float *const *output_gradient, const struct relation_sums_gradient *gradient,

@@ -24,6 +24,7 @@ MUST_CHECK enum error_code row_product_new(const struct row_matrix *matrix, uint
                                            const struct input_rows *input, float *output,
                                            struct arena *arena, struct row_product **out,
                                            struct error *err);
+/* Computes the rows. `keep`: keeps the values that backward needs. */
 MUST_CHECK enum error_code row_product_forward(struct row_product *product, bool keep,
                                                const struct model_workspace *workspace,
                                                struct error *err);
@@ -34,10 +35,12 @@ MUST_CHECK enum error_code row_product_backward(struct row_product *product, con
                                                 float *bias_gradient,
                                                 const struct model_workspace *workspace,
                                                 struct error *err);
+/* Returns the rows [count, output_dim]. */
 static inline float *row_product_rows(const struct row_product *product)
 {
     return product->pass.output;
 }
+/* Returns the gradient of the input [count, input_dim], after a backward pass that wanted it. */
 static inline float *row_product_input_gradient(const struct row_product *product)
 {
     return product->pass.input_gradient;

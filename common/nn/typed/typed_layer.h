@@ -39,8 +39,8 @@ struct typed_pass {
      * set, ascending. */
     const uint32_t *destination_count, *source_count;
     const struct relation_edges *edges; /* [relations]; NULL for a kind that uses no edges */
-    const struct relation_input
-        *ahead; /* NULL, or for a kind that sums: the rows that are already aggregated */
+    /* NULL, or for a kind that sums: the rows that are already aggregated */
+    const struct relation_input *ahead;
     const struct input_rows *input; /* [types]; columns: typed_pass_columns() */
     /* NULL, or [types] for a kind that sums: the types whose rows come unprojected
      * (projection_fold.h). */

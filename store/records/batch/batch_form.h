@@ -30,8 +30,8 @@ uint32_t batch_form_node_of_row(const struct mini_batch *batch, uint32_t relatio
 MUST_CHECK enum error_code batch_form_check_hops(const struct mini_batch *batch, struct error *err);
 /* Checks a batch that lists its rows. Fails: ERROR_CORRUPT naming the element of row. */
 MUST_CHECK enum error_code batch_form_check_rows(const struct mini_batch *batch, struct error *err);
-/* Checks the neighbours of all rows. Fails: ERROR_CORRUPT naming the element of neighbor, or of degree if
- * rows are listed. */
+/* Checks the neighbours of all rows. Fails: ERROR_CORRUPT naming the element of neighbor, or of
+ * degree if rows are listed. */
 MUST_CHECK enum error_code batch_form_check_neighbors(const struct mini_batch *batch,
                                                       struct error *err);
 /* For a batch with seed_of, checks that every node belongs to a seed, that the seeds belong to

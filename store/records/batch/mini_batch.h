@@ -121,8 +121,8 @@ struct mini_batch { /* {0} is empty; after reading, call mini_batch_release() */
     uint32_t node_limit;     /* in a batch that was read: every node is below this */
     const uint16_t *ends;    /* [relation_count, 2] source and target type; NULL: type 0 */
     const uint32_t *hop_end; /* [type_count, hop_count + 1] */
-    const uint32_t
-        *node_begin; /* [type_count + 1] where nodes of a type begin; NULL: there is one type */
+    /* [type_count + 1] where nodes of a type begin; NULL: there is one type */
+    const uint32_t *node_begin;
     const uint32_t *node; /* [node_count] */
     /* [relation_count + 1] where the rows of a relation begin; NULL: there is one relation */
     const uint32_t *row_begin;

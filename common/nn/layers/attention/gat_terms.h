@@ -36,11 +36,13 @@ void gat_terms_finish_vector(const float *att, const float *weight, const float 
  * destinations. */
 MUST_CHECK enum error_code gat_terms_find(struct attention *attention, struct arena *arena,
                                           struct error *err);
+/* Returns the floats of both sums. */
 size_t gat_terms_floats(const struct attention *attention);
 /* Writes the terms of destinations that are no sources. */
 void gat_terms_own(struct attention *attention, uint32_t first, uint32_t end);
 /* Adds to the sums, and writes the gradient of the rows of destinations that are no sources. */
 void gat_terms_back(const struct attention *attention, uint32_t first, uint32_t end, float *sums);
+/* Computes the gradients of the vectors' parameters and of their matrices from the sums. */
 void gat_terms_finish(const struct attention *attention, const float *sums,
                       const struct layer_gradient *out);
 

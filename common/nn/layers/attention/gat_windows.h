@@ -41,6 +41,7 @@ struct gat_windows {
     float *source_term; /* t [node_count, heads] */
 };
 
+/* Returns whether the layer is of kind gat. */
 bool gat_windows_are_possible(const struct model_layer *layer);
 /* Returns gat_rows_pay() for a block of that many destinations and sources. */
 bool gat_windows_pay(const struct model_layer *layer, uint64_t destinations, uint64_t sources);
@@ -56,6 +57,7 @@ size_t gat_windows_scratch(const struct model_layer *layer);
 MUST_CHECK enum error_code gat_windows_init(struct gat_windows *out, const struct model *model,
                                             const float *value, int layer, uint32_t relation,
                                             uint32_t node_count, struct error *err);
+/* Frees the vectors and t. */
 void gat_windows_release(struct gat_windows *windows);
 /* Computes t of `count` nodes from `first` on; rows [count, dim]. Several threads may call it at
  * once for different nodes. */
@@ -66,10 +68,12 @@ void gat_windows_read(struct gat_windows *windows, uint32_t first, uint32_t coun
  * destinations. */
 void gat_windows_read_own(const struct gat_windows *windows, const float *own, float *row);
 
-/* The steps of one destination, after t of all nodes and its own u are computed, in this order: if
- * edges have features: clear, then c of itself from all edges and their number; begin; all edges
- * for the maximum; all edges for the total; share; all edges with their rows. `edges` never
- * contains loops. Sources are nodes, except in the last step. */
+/* The steps of one destination, after t of all nodes and its own u are computed, in this order:
+ * - if edges have features: clear; own_edges for all edges and own_count, which compute its own c;
+ * - begin;
+ * - greatest for all edges, then total for all edges, then share;
+ * - add for all edges, with their rows.
+ * `edges` never contains loops. Sources are nodes, except in add. */
 void gat_windows_clear(const struct gat_windows *windows, float *row);
 void gat_windows_own_edges(const struct gat_windows *windows, const struct window_edges *edges,
                            float *scratch, float *row);

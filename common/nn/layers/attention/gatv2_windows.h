@@ -42,17 +42,20 @@ struct gatv2_windows {
 struct attention_kind;                         /* attention.h */
 extern const struct attention_kind gatv2_kind; /* gatv2_layer.c */
 
+/* Returns whether the layer is of kind gatv2. */
 bool gatv2_windows_are_possible(const struct model_layer *layer);
 /* Return the floats of a destination's row, of a source's row, and of a thread's scratch. */
 size_t gatv2_windows_row(const struct model_layer *layer);
 size_t gatv2_windows_source_row(const struct model_layer *layer);
 size_t gatv2_windows_scratch(const struct model_layer *layer);
+/* Returns the bytes of edge_matrix. */
 uint64_t gatv2_windows_bytes(const struct model_layer *layer);
 
 /* Begins layer `layer` (from 0) with the weights `value`, which are borrowed. The caller releases
  * it whether this succeeds or not. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code gatv2_windows_init(struct gatv2_windows *out, const struct model *model,
                                               const float *value, int layer, struct error *err);
+/* Frees edge_matrix. */
 void gatv2_windows_release(struct gatv2_windows *windows);
 
 /* Computes p or q [count, width] from `count` rows [count, dim]. The bits depend on how many rows

@@ -15,8 +15,8 @@ enum { HGT_KEY, HGT_QUERY, HGT_VALUE, HGT_KQV_COUNT };
 enum { HGT_KQV_WEIGHT, HGT_KQV_BIAS, HGT_OUT_WEIGHT, HGT_OUT_BIAS, HGT_OF_TYPE_COUNT };
 
 struct hgt_type {
-    struct row_product
-        *kqv[HGT_KQV_COUNT]; /* NULL without rows; queries are computed for destinations alone */
+    /* NULL without rows; queries are computed for destinations alone */
+    struct row_product *kqv[HGT_KQV_COUNT];
     struct row_product *out;
     float *sum, *active; /* o, gelu(o) [destinations, output_dim] */
 };
@@ -50,21 +50,25 @@ static inline uint32_t hgt_relations(const struct typed_pass *pass)
     return pass->schema->relation_count;
 }
 
+/* Returns the index of tensor `which` of a type among the layer's tensors. */
 static inline int hgt_type_tensor(uint32_t type, int which)
 {
     return (int)type * HGT_OF_TYPE_COUNT + which;
 }
 
+/* Returns the index of k_rel; v_rel follows. */
 static inline int hgt_key_tensor(const struct typed_pass *pass)
 {
     return hgt_type_tensor(hgt_types(pass), 0);
 }
 
+/* Returns the index of skip of a type. */
 static inline int hgt_skip_tensor(const struct typed_pass *pass, uint32_t type)
 {
     return hgt_key_tensor(pass) + 2 + (int)type;
 }
 
+/* Returns the index of p_rel of a relation. */
 static inline int hgt_scale_tensor(const struct typed_pass *pass, uint32_t relation)
 {
     return hgt_skip_tensor(pass, hgt_types(pass)) + (int)relation;

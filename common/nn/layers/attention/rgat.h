@@ -42,6 +42,8 @@ struct rgat_back {
 MUST_CHECK enum error_code rgat_rows_new(const struct typed_pass *pass, uint32_t relation,
                                          const struct rgat *rgat, struct arena *arena,
                                          struct error *err);
+/* Computes the output of all types; `bias` [output_dim]. `keep`: keeps the values that backward
+ * needs. */
 MUST_CHECK enum error_code rgat_rows_forward(const struct rgat *rgat, const struct typed_pass *pass,
                                              const float *bias, bool keep,
                                              const struct model_workspace *workspace,

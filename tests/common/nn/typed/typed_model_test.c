@@ -264,8 +264,9 @@ static enum error_code try_both(struct run *run, const struct random_stream *dro
         rc = relation_input_begin(&ahead, &run->model, run->blocks.block, run->blocks.rows,
                                   &run->arena, err);
         for (int64_t i = 1; rc == ERROR_NONE && i < run->ahead; i++)
+            /* the last call */
             if (!relation_input_advance(&ahead, 1, pool))
-                run->ahead = 1 - i; /* the last call */
+                run->ahead = 1 - i;
         input.aggregated_relations = &ahead;
     }
     if (rc == ERROR_NONE)
@@ -721,8 +722,9 @@ static void rows_of_all_types_are_those_of_each_one_behind_the_other(void **stat
         struct model_config config = config_of(&trials[trial], &several, 0);
         const uint32_t types = config.types.schema.type_count;
         size_t rows = 0, row = 0;
+        /* other tensors; statistics that are not a sum */
         if (trials[trial].mlp || trials[trial].jump || trials[trial].norm == NORM_BATCH)
-            continue; /* other tensors; statistics that are not a sum */
+            continue;
         start(&run, &trials[trial], &several, 0);
         config.types.gives_all = true;
         assert_ok(model_init(&run.model, &config, &err), &err);
