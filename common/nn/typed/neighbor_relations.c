@@ -99,7 +99,8 @@ static enum error_code make_own(const struct typed_pass *pass, struct relation_s
     return ERROR_NONE;
 }
 
-/* Sets the matrix of a relation: the tensor itself, or its share in the arena. */
+/* Sets the matrix of a relation: the tensor itself, or, if the relations are averaged, its share of
+ * the mean, in the arena. */
 static enum error_code make_weight(const struct typed_pass *pass, struct relation_sums *sums,
                                    uint32_t relation, struct arena *arena, struct error *err)
 {

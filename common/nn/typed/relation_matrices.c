@@ -63,7 +63,7 @@ void relation_matrices_parameters(struct parameter_writer *writer, uint32_t outp
     }
 }
 
-/* Makes a matrix for each relation that has rows. */
+/* Reserves room for a matrix of each relation that has rows. */
 enum error_code relation_matrices_new(const struct typed_pass *pass, uint32_t output,
                                       const struct model_workspace *workspace,
                                       struct relation_matrices *out, struct error *err)

@@ -122,7 +122,7 @@ struct typed_kind {
                                 struct error *err);
 };
 
-/* Returns tensor `index` of the layer: its values, and the place of its gradient. */
+/* Return the values of tensor `index` of the layer, and the place of its gradient. */
 static inline const float *typed_parameter(const struct typed_pass *pass, int index)
 {
     return pass->value + pass->model->parameter[pass->layer->first_parameter + index].offset;

@@ -236,8 +236,8 @@ CPU_INLINE void find_slot_gradient(const struct attention *a, uint32_t i, uint32
                   a->slot_gradient[slot * heads + h], channels);
 }
 
-/* Does the same if edges have features: also dW_e += g f^T; the slot of i itself shares its g among
- * the other edges. */
+/* Computes dq, datt and dW_e += g f^T of these destinations if edges have features. The slot of i
+ * itself has the mean of the features, so each other edge gets an equal share of its g. */
 CPU_KERNEL(gatv2_edges_backward,
            (struct attention * a, uint32_t first, uint32_t end, float *vector_sum),
            (a, first, end, vector_sum))
