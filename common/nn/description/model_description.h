@@ -132,7 +132,7 @@ struct model_types {
     uint32_t target_type; /* the type whose rows get logits, unless gives_all */
     bool gives_all;       /* the rows of all types get logits, one type behind the other */
     enum relation_aggr relation_aggr;
-    /* relations that the decoder scores, also in a plain model; 0: the pairs have none */
+    /* number of relations that a decoder's pairs may have, also in a plain model; 0: none */
     uint32_t pair_relations;
 };
 
