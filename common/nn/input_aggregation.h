@@ -1,10 +1,11 @@
 /*
- * input_aggregation - the first layer's rows aggregated before anybody knows its weights.
+ * input_aggregation - aggregates the first layer's rows before the weights are known.
  *
- * Which rows are aggregated how follows from the mini-batch and the features alone, and takes about a sixth of a
- * step. So it can be done in whatever time there is until the weights of a round come: tile by tile, from
- * the first on, as the forward pass does it, which then does the rest (model_input.aggregated_count). Every bit
- * is that of a forward pass that does it all.
+ * The mini-batch and the features alone decide which rows are aggregated and how; this takes about
+ * a sixth of a step. So a worker does it while it waits for the weights of a round. It runs tile by
+ * tile from the first on, as the forward pass does, and the forward pass then aggregates the rest
+ * (model_input.aggregated_count). The bits equal those of a forward pass that aggregates
+ * everything.
  */
 #ifndef COMMON_NN_INPUT_AGGREGATION_H
 #define COMMON_NN_INPUT_AGGREGATION_H
@@ -19,30 +20,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct input_aggregation { /* {0}: nothing is to be aggregated */
+struct input_aggregation { /* {0}: there is nothing to aggregate */
     struct message_block block;
     struct input_rows rows;
     struct aggregation aggregation;
     uint32_t dim;
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
-    void
-        *aggregated; /* [block.destination_count, aggregated width], in the precision of the rows */
-    uint32_t aggregated_count; /* rows that are there: whole tiles, or all */
+    /* [block.destination_count, aggregated width], in the precision of the rows */
+    void *aggregated;
+    uint32_t aggregated_count; /* rows already aggregated: whole tiles, or all */
 };
 
-/* Whether the model's first layer aggregates such rows before it projects them. */
+/* Returns whether the model's first layer aggregates such rows before it projects them. */
 bool input_aggregation_is_possible(const struct model *model, const struct input_rows *rows);
 
-/* `block` (of the first layer) and `rows` are borrowed until the end; all else is in the arena: the aggregated
- * rows, which forward then takes no room for, weights of edges and sums. Aggregates nothing yet. `threads`: of
- * the pool that will. Fails: ERROR_NO_MEMORY when the arena's limit is reached. */
+/* Prepares the aggregation and aggregates nothing yet. Borrows `block` (of the first layer) and
+ * `rows` until the end. Takes from the arena the aggregated rows (forward then takes no room for
+ * them), the weights of edges and the sums. `threads` is the size of the pool that will run it.
+ * Fails: ERROR_NO_MEMORY when the arena's limit is reached. */
 MUST_CHECK enum error_code input_aggregation_begin(struct input_aggregation *out,
                                                    const struct model *model,
                                                    const struct message_block *block,
                                                    const struct input_rows *rows, int threads,
                                                    struct arena *arena, struct error *err);
-/* Aggregates the next `tile_count` tiles of TILE_ROWS rows (layer_pass.h), or what is left; false: that was all. */
+/* Aggregates the next `tile_count` tiles of TILE_ROWS rows (layer_pass.h), or those that remain.
+ * Returns false when all rows are aggregated. */
 bool input_aggregation_advance(struct input_aggregation *aggregation, int64_t tile_count,
                                struct thread_pool *pool);
 

@@ -21,7 +21,8 @@ uint32_t layer_training_rows(const struct model *model, int layer, const struct 
                              uint32_t type)
 {
     const struct model_layer *own = &model->layer[layer];
-    const int hop = own->type->uses_edges ? own->hop : own->hop - 1; /* that gives its rows */
+    /* hop that gives the layer's rows */
+    const int hop = own->type->uses_edges ? own->hop : own->hop - 1;
     if (hop >= 0)
         return input->relations ? input->relations[hop].destination_count[type]
                                 : input->block[hop].destination_count;
@@ -32,8 +33,8 @@ uint32_t layer_training_rows(const struct model *model, int layer, const struct 
 
 /* --- values --- */
 
-/* Returns the first parameter of those of layer `layer` that are trained. The first layer has the
- * projections, too. */
+/* Returns the first trained parameter of layer `layer`. The first layer also has the
+ * projections. */
 static int first_trained(const struct model *model, int layer)
 {
     if (layer == model->config.layer_count)
@@ -41,7 +42,7 @@ static int first_trained(const struct model *model, int layer)
     return layer > 0 ? model->layer[layer].first_parameter : 0;
 }
 
-/* Returns the first parameter of the running statistics of a layer, or where they would be. */
+/* Returns the first parameter of the running statistics of a layer, or where they would begin. */
 static int first_buffer(const struct model *model, int layer)
 {
     if (layer == model->config.layer_count)
@@ -72,7 +73,7 @@ int layer_training_values(const struct model *model, int layer,
 
 /* --- forward --- */
 
-/* Puts the outputs of the layers below that the layer reads into the trace. */
+/* Copies the outputs of the layers below that the layer reads into the trace. */
 static void take_outputs(struct model_trace *trace, int layer, const struct layer_output *output)
 {
     const uint32_t reads = layer_training_reads(trace->model, layer);
@@ -110,7 +111,7 @@ enum error_code layer_training_forward(const struct model *model, const float *v
 
 /* Backward writes over `next`. NOLINTBEGIN(readability-non-const-parameter) */
 
-/* Puts a pass above the layer of which nothing is there but what it left. */
+/* Puts a pass above the layer in which only the gradient that it left is set. */
 enum error_code layer_training_give_next(struct model_trace *trace, int layer, uint32_t type,
                                          float *next, struct error *err)
 {

@@ -1,16 +1,17 @@
 /*
- * layer_training - trains one layer of a model alone: what model_forward() and model_backward() do
- * at that layer.
+ * layer_training - trains one layer of a model alone: runs the part of model_forward() and
+ * model_backward() that belongs to that layer.
  *
  *   forward   output[k] of the layers below that it reads ──> layer l ──> output[l]
- *   backward  what those above left for output[l] ──> layer l ──> the gradient of its parameters
- *                                                            └──> what it leaves for output[k]
+ *   backward  gradients for output[l], from above ──> layer l ──> gradients of its parameters
+ *                                                            └──> gradients for output[k]
  *
- * It is the code of the whole model (model_trace.h), dropout included. So the bits are those of the
- * whole model, whoever computes which layer, in whichever process, and no more memory is needed at
- * once than one layer takes. Nothing but outputs is carried over from forward to backward, which
- * follows a forward of the same layer on the same rows: that computes the rest again.
- * In an arena that counts, both say how much memory the layer takes, as the whole model does.
+ * It runs the code of the whole model (model_trace.h), dropout included. So the bits equal those of
+ * the whole model, whichever process computes which layer, and the memory needed at once is that of
+ * one layer. Only outputs are carried from the forward passes to the backward passes: a backward
+ * pass follows a forward pass of the same layer on the same rows, which computes the other values
+ * again. In an arena that counts, both passes report how much memory the layer needs, as the whole
+ * model does.
  *
  * An output has rows of every node type. The projections of types belong to the first layer. The
  * input rows get no gradient. Values are floats, but outputs of hidden layers have the precision of
@@ -22,7 +23,8 @@
 #include "common/nn/layers/layer_tail.h"
 #include "common/nn/model.h"
 
-/* The layers whose outputs layer `layer`, from 0, reads: a bit for each. The first reads none. */
+/* Returns the set of layers whose outputs layer `layer` (from 0) reads, one bit for each. The first
+ * layer reads none. */
 uint32_t layer_training_reads(const struct model *model, int layer);
 /* Returns how many rows of a node type layer `layer` gives. */
 uint32_t layer_training_rows(const struct model *model, int layer, const struct model_input *input,
@@ -33,10 +35,10 @@ struct value_range {
     uint64_t first, count;
 };
 enum { LAYER_VALUE_RANGES_MAX = 2 };
-/* Finds where the values of the layer's own parameters are: one range of those that are trained,
- * the projections of types among those of the first layer, and one of running statistics, as far
- * as it has them. Each value of a model without decoder or readout belongs to one layer. Returns
- * the number of ranges. */
+/* Finds the ranges of the values of the layer's own parameters: one range of trained values (for
+ * the first layer with the projections of types), and one of running statistics if the layer has
+ * any. Each value of a model without decoder or readout belongs to one layer. Returns the number of
+ * ranges. */
 int layer_training_values(const struct model *model, int layer,
                           struct value_range range[LAYER_VALUE_RANGES_MAX]);
 
@@ -45,37 +47,39 @@ struct layer_output {
     void *row[RELATION_TYPE_COUNT_MAX];
 };
 
-/* Runs layer `layer` on the outputs of the layers that it reads, which stay as they are; it does
- * not look at the others. Sets output[layer], in the arena. The last layer writes the logits where the
- * caller has set output[layer] of the target type to. The trace borrows `workspace`.
- * Fails: ERROR_NO_MEMORY when the arena's limit is reached. */
+/* Runs layer `layer` on the outputs of the layers that it reads. It does not change these outputs
+ * and does not read the others. Sets output[layer], in the arena. The last layer writes the logits
+ * to the place that the caller has set as output[layer] of the target type. The trace borrows
+ * `workspace`. Fails: ERROR_NO_MEMORY when the arena's limit is reached. */
 MUST_CHECK enum error_code layer_training_forward(const struct model *model, const float *value,
                                                   int layer, const struct model_input *input,
                                                   struct layer_output output[LAYER_COUNT_MAX],
                                                   const struct model_workspace *workspace,
                                                   struct model_trace **trace, struct error *err);
 
-/* Readers of an output leave two things for rows of a type: the layer that lies on it leaves `next`
- * [rows, output width], and what else reads it leaves parts. They are added up in a fixed order, so
- * they stay apart until all are there. */
+/* The layers that read an output leave two kinds of gradient for the rows of a type: the layer
+ * directly above leaves `next` [rows, output width], and every other reader leaves a part. They are
+ * added in a fixed order, so they stay apart until all are there. */
 
-/* Hands over `next` for the output of layer `layer`, after its forward. Its backward writes over
- * it. */
+/* Hands over `next` for the output of layer `layer`, after the layer's forward pass. Its backward
+ * pass overwrites `next`. */
 MUST_CHECK enum error_code layer_training_give_next(struct model_trace *trace, int layer,
                                                     uint32_t type, float *next, struct error *err);
-/* Hands over a part, which is borrowed, the highest layer's first. The gradient of the logits is
- * such a part of the target type. Returns false for more parts than a model can leave. */
+/* Hands over a part, which is borrowed; parts of the highest layer come first. The gradient of the
+ * logits is such a part, of the target type. Returns false for more parts than a model can
+ * leave. */
 bool layer_training_give_part(struct model_trace *trace, int layer, uint32_t type,
                               const struct gradient_part *part);
-/* Backward of layer `layer` after the forward that made `trace`, from what was handed over for its
- * output. Writes the values of the layer's own parameters in `parameter_gradient` [value_count]. */
+/* Runs the backward pass of layer `layer` after the forward pass that made `trace`, from the
+ * gradients handed over for its output. Writes the values of the layer's own parameters in
+ * `parameter_gradient` [value_count]. */
 MUST_CHECK enum error_code layer_training_backward(struct model_trace *trace, int layer,
                                                    float *parameter_gradient, struct error *err);
-/* Sets *next to what layer `layer` has left after its backward for the rows of a type that the
- * layer below gives, in the arena. It is NULL where there is none. */
+/* Sets *next to the gradient that the backward pass of layer `layer` left for the rows of a type of
+ * the layer below; in the arena. Sets it to NULL if there is none. */
 MUST_CHECK enum error_code layer_training_next(const struct model_trace *trace, int layer,
                                                uint32_t type, float **next, struct error *err);
-/* Returns the parts that it has left for layer `lower`. */
+/* Returns the parts that the pass has left for layer `lower`. */
 const struct gradient_parts *layer_training_parts(const struct model_trace *trace, int lower,
                                                   uint32_t type);
 

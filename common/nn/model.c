@@ -1,4 +1,5 @@
-/* The table of parameters; model_check.c checks what it is made from, and model_pass.c computes with it. */
+/* Builds the table of parameters. model_check.c checks the configuration, and model_pass.c computes
+ * with the model. */
 #include "common/nn/model.h"
 
 #include "common/nn/layers/layer.h"
@@ -116,7 +117,7 @@ static void add_projections(struct parameter_writer *writer)
     }
 }
 
-/* The key of a type and a dot; a type without a name has neither. */
+/* Writes the key of a type and a dot; nothing for a type without a name. */
 static void find_key(const struct parameter_writer *writer, uint32_t type,
                      char key[RELATION_NAME_SIZE + 3])
 {
@@ -125,7 +126,7 @@ static void find_key(const struct parameter_writer *writer, uint32_t type,
     (void)snprintf(key, RELATION_NAME_SIZE + 3, "%s%s", name, *name ? "." : "");
 }
 
-/* Names are those of BasicGNN of PyG, and those that to_hetero makes of them. */
+/* The names are those of PyG's BasicGNN, and those that to_hetero makes of them. */
 static struct tail_parameters add_tail(struct parameter_writer *writer, uint32_t type)
 {
     const struct layer_config *own = &writer->layer->config;
@@ -147,7 +148,7 @@ static struct tail_parameters add_tail(struct parameter_writer *writer, uint32_t
     return tail;
 }
 
-/* They stand behind all that is trained. */
+/* Buffers lie behind all trained parameters. */
 static void add_buffers(struct parameter_writer *writer, struct model_layer *layer)
 {
     const struct model *model = writer->model;
@@ -165,8 +166,8 @@ static void add_buffers(struct parameter_writer *writer, struct model_layer *lay
         relation_convs_buffers(writer);
 }
 
-/* The layer whose output the lowest of the layers of its kind reads that lie directly on each other
- * below layer `number`, itself among them; -1: there is none. */
+/* Returns the second input of layer `number`: the layer whose output is the input of the lowest
+ * layer in its run of layers of one kind; -1: none. */
 static int find_start(const struct model_config *config, int number)
 {
     int first = number;
@@ -175,7 +176,7 @@ static int find_start(const struct model_config *config, int number)
     return first - 1;
 }
 
-/* Columns that layer `number` reads of rows of a type. */
+/* Returns the columns of the rows of a type that layer `number` reads. */
 static uint32_t find_input_dim(const struct model_config *config, int number, uint32_t type)
 {
     const struct model_types *types = &config->types;
@@ -189,7 +190,9 @@ static uint32_t find_input_dim(const struct model_config *config, int number, ui
     return sum;
 }
 
-/* One relation from a type to itself is a plain graph, and its layer is one pass. The largest of what relations give is no sum of theirs. */
+/* Returns how the layer computes on all relations at once, or NULL. One relation from a type to
+ * itself is a plain graph, so its layer is one pass. The maximum over relations cannot be computed
+ * as one sum over all of them. */
 static const struct typed_kind *typed_of(const struct model_types *types,
                                          const struct layer_type *type)
 {
@@ -278,7 +281,7 @@ static uint32_t decoder_outputs(const struct model *model)
     return model->config.decoder_outputs ? model->config.decoder_outputs : 1;
 }
 
-/* Of pairs; 1 where they have none. */
+/* Returns the number of relations that pairs have; 1 if they have none. */
 static uint32_t relations_of(const struct model *model)
 {
     return model->config.types.pair_relations ? model->config.types.pair_relations : 1;
@@ -296,7 +299,8 @@ static void add_decoder(struct parameter_writer *writer)
     struct decoder_parameter own[DECODER_PARAMETER_COUNT_MAX] = {0};
     const int count = decoder_parameters(model, own);
     for (int i = 0; i < count; i++) {
-        const uint32_t outputs = decoder_outputs(model); /* a matrix for each, or one */
+        /* one matrix for each relation, or one in all */
+        const uint32_t outputs = decoder_outputs(model);
         const uint32_t matrix[PARAMETER_DIM_COUNT_MAX] = {own[i].rows, own[i].cols};
         const uint32_t matrices[PARAMETER_DIM_COUNT_MAX] = {outputs, own[i].rows / outputs,
                                                             own[i].cols};
@@ -366,8 +370,9 @@ void model_take_head_gradient(const struct model *model, const float *from, floa
                (model->trained_count - offset) * sizeof *gradient);
 }
 
-/* ReLU with dropout, and nothing at all, are done inside a layer. An output that more than the next layer reads has
- * more than one gradient, and they are added up behind the layer. */
+/* Decides which layers have a tail. ReLU with dropout, or no operation at all, runs inside a layer.
+ * If layers beside the next one read an output, it has several gradients, and the tail adds them
+ * up. */
 static void find_tails(struct model *model)
 {
     const int last = model->config.layer_count - 1;
@@ -442,7 +447,7 @@ void model_needs(const struct model *model, int layer, bool needed[RELATION_TYPE
         needed[t] = model_gives(model, t);
     for (int above = model->config.layer_count - 1; above > layer; above--) {
         bool wanted[RELATION_TYPE_COUNT_MAX];
-        memcpy(wanted, needed, sizeof wanted); /* each of its own rows, too */
+        memcpy(wanted, needed, sizeof wanted); /* each destination also needs its own row */
         for (uint32_t r = 0;
              model->layer[above].type->uses_edges && r < types->schema.relation_count; r++)
             needed[types->schema.relation[r].source_type] |=

@@ -1,20 +1,23 @@
 /*
  * model - a stack of graph layers with its parameters in one flat array.
  *
- * One table says what tensors there are (names as PyG's BasicGNN gives them: "convs.0.lin_l.weight"),
- * their shapes and where they lie; weights, gradients, optimizer state and checkpoints all follow it.
+ * One table lists the tensors: their names (those of PyG's BasicGNN: "convs.0.lin_l.weight"),
+ * shapes and offsets. Weights, gradients, optimizer state and checkpoints all use this table.
  * Weights of a linear map are [out, in], y = x W^T + b, as in torch.
  *
- * A model is a list of layers. A kind of layer is one file, layers/<kind>_layer.c, and one row of description/layer_list.h;
- * README.md says how to add one. Behind each layer come its activation and dropout; the last layer gives the logits.
- * Layers that use edges take a hop each: number h of them computes on block h. One that uses none, such as a matrix for
- * each row, lies between hops and computes on all rows that there are at its place.
+ * A model is a list of layers. Each kind of layer is one file, layers/kinds/<kind>_layer.c
+ * (attention: layers/attention), and one row of description/layer_list.h; README.md says how to add
+ * one. Activation and dropout follow each layer; the last layer gives the logits. Each layer that
+ * uses edges takes one hop: hop number h computes on block h. A layer that uses no edges, such as a
+ * matrix for each row, lies between hops and computes on all rows that exist at that depth.
  *
- * In bf16 the input rows, the rows that a layer hands to the next and the operands of every product are
- * rounded; sums, logits, weights and their gradient are floats. Only where bf16_product_is_possible().
+ * In bf16 the input rows, the rows that one layer hands to the next and the operands of every
+ * product are rounded; sums, logits, weights and their gradients are floats. bf16 works only where
+ * bf16_product_is_possible().
  *
- * Bits: products run over fixed tiles of rows with one BLAS thread each; weight gradients are summed
- * over fixed lanes of tiles in order. The thread count changes nothing.
+ * Bits: products run over fixed tiles of rows with one BLAS thread each, and weight gradients are
+ * summed over fixed lanes of tiles in order. Therefore the thread count changes no bit of the
+ * result.
  */
 #ifndef COMMON_NN_MODEL_H
 #define COMMON_NN_MODEL_H
@@ -39,146 +42,163 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The layers that an outline is short for. Fails: ERROR_INVALID for more than LAYER_COUNT_MAX. */
+/* Expands `outline` to the list of its layers. Fails: ERROR_INVALID for more than
+ * LAYER_COUNT_MAX. */
 MUST_CHECK enum error_code model_config_of(struct model_config *out,
                                            const struct model_outline *outline, struct error *err);
-/* Puts the matrix of jumping knowledge behind the layers of `config`. Fails: ERROR_INVALID when there is no room. */
+/* Appends the matrix that reads the jumping knowledge to the layers of `config`. Fails:
+ * ERROR_INVALID when there is no room. */
 MUST_CHECK enum error_code model_config_jump(struct model_config *config,
                                              enum jumping_knowledge jumping_knowledge,
                                              uint32_t output_dim, struct error *err);
-/* Fails: ERROR_INVALID, naming the layer, for more layers than LAYER_COUNT_MAX, sizes that overflow, and what a kind
- * cannot do; ERROR_BUG for a kind whose row of layer_list.h is wrong (typed/layer_row.h). */
+/* Builds the layers and the table of tensors of a model. Fails: ERROR_INVALID, naming the layer,
+ * for more layers than LAYER_COUNT_MAX, for sizes that overflow, and for options that a kind does
+ * not support; ERROR_BUG for a kind whose row of layer_list.h is wrong (typed/layer_row.h). */
 MUST_CHECK enum error_code model_init(struct model *out, const struct model_config *config,
                                       struct error *err);
-/* Both of the above. */
+/* Expands an outline and builds its model: model_config_of() and model_init(). */
 MUST_CHECK enum error_code
 model_init_outline(struct model *out, const struct model_outline *outline, struct error *err);
-/* "name rows cols\n" for each tensor: stored with the weights, compared on reading. */
+/* Writes "name rows cols\n" for each tensor. The text is stored with the weights and compared when
+ * they are read. */
 MUST_CHECK enum error_code model_table_text(const struct model *model, char *out, size_t size,
                                             struct error *err);
-/* Initial weights as PyG draws their distribution: SAGE U(+-1/sqrt(in)), GCN Glorot; from the seed. Norms and running
- * statistics begin as they leave rows alone. */
+/* Draws the initial weights from the seed with PyG's distributions: U(+-1/sqrt(in)) for SAGE,
+ * Glorot for GCN. Norms and running statistics start with values that leave rows unchanged. */
 void model_initialise(const struct model *model, uint64_t seed, float *value);
 
-/* What a model computes on. */
+/* The input of a forward pass. */
 struct model_input {
-    /* [hop_count], from the input side; block[h].destination_count is block[h+1].source_count. Of a
-     * graph with one relation; else NULL. */
+    /* [hop_count], from the input side; block[h].destination_count is block[h+1].source_count. Set
+     * for a graph with one relation, otherwise NULL. */
     const struct message_block *block;
-    /* [hop_count], likewise, type by type; [types]. Where they are NULL `block` and `rows` are those
-     * of the one relation and of the one type. */
+    /* [hop_count], from the input side, for a graph with several relations; type_rows is [types].
+     * If they are NULL, `block` and `rows` describe the one relation and the one type. */
     const struct relation_block *relations;
     const struct input_rows *type_rows;
-    const bool *wants_gradient; /* [types]: of those rows (model_input_gradient()); NULL: of none */
-    uint32_t seed_count;        /* rows of the logits; read only where there are no hops */
+    /* [types]: whether the gradient of these rows is wanted (model_input_gradient()); NULL: none
+     * is */
+    const bool *wants_gradient;
+    uint32_t seed_count; /* rows of the logits; read only by models without hops */
     struct input_rows rows;
-    /* [block[0].destination_count, aggregated width]: borrowed room for the first layer's aggregated rows, of which
-     * the first aggregated_count are there already (source_aggregation.h, input_aggregation.h): all, or whole tiles. The
-     * others are gathered from `rows`. NULL: all are, and the room is the workspace's. */
+    /* [block[0].destination_count, aggregated width]: borrowed room for the first layer's
+     * aggregated rows. The first aggregated_count rows (all, or whole tiles) are already computed
+     * (source_aggregation.h, input_aggregation.h); the pass gathers the others from `rows`. NULL:
+     * the pass gathers all of them into room of the workspace. */
     void *aggregated;
     uint32_t aggregated_count;
-    /* The same of a layer that computes on all relations at once, in an arena of the caller
-     * (typed/relation_input.h); NULL: nothing is. */
+    /* The aggregated rows of a layer that computes on all relations at once, in an arena of the
+     * caller (typed/relation_input.h); NULL: none are aggregated ahead. */
     const struct relation_input *aggregated_relations;
-    const struct random_stream *dropout; /* the draws (hop word: layer); NULL: no dropout */
+    /* source of random draws (hop word: layer); NULL: no dropout */
+    const struct random_stream *dropout;
 };
 
-/* What forward leaves for backward; in the caller's arena. */
+/* Values that the forward pass keeps for the backward pass; in the caller's arena. */
 struct model_trace;
 
-/* Logits [destinations of the last block, model_output_dim()], of a typed model those of the target type, into `logits`,
- * which the caller provides.
- * `trace` NULL: there will be no backward.
- * Fails: ERROR_NO_MEMORY when the arena's limit is reached. No heap use once the arena is warm. */
+/* Computes the logits [destinations of the last block, model_output_dim()] into `logits`, which the
+ * caller provides. A typed model gives the logits of its target type. With `trace` NULL nothing is
+ * kept for a backward pass. Fails: ERROR_NO_MEMORY when the arena's limit is reached. Makes no heap
+ * allocation once the arena is warm. */
 MUST_CHECK enum error_code model_forward(const struct model *model, const float *value,
                                          const struct model_input *input,
                                          const struct model_workspace *workspace, float *logits,
                                          struct model_trace **trace, struct error *err);
-/* Gradient of the loss for every parameter into `gradient` [value_count], given that for the logits.
- * No gradient of the inputs is computed but for types that want it. In the place of running statistics it has those of this batch (layer_tail.h). */
+/* Computes the gradient of the loss for every parameter into `gradient` [value_count] from the
+ * gradient of the logits. Computes the gradient of input rows only for types that want it. The
+ * places of running statistics receive the statistics of this batch (layer_tail.h). */
 MUST_CHECK enum error_code model_backward(const struct model *model, const float *value,
                                           struct model_trace *trace, const float *logits_gradient,
                                           const struct model_workspace *workspace, float *gradient,
                                           struct error *err);
 
-/* Returns, after backward, the gradient of the input rows of a type that wants it, which are not
- * mostly_zero: [source_count of the type in the first block, its columns], in the arena. */
+/* Returns, after the backward pass, the gradient of the input rows of a type that wants it, which
+ * are not mostly_zero: [source_count of the type in the first block, its columns], in the arena. */
 const float *model_input_gradient(const struct model_trace *trace, uint32_t type);
 
-/* This is what one layer of a graph with one relation computes on, in inference. */
+/* Input of one layer at inference, on a graph with one relation. */
 struct layer_input {
-    struct message_block block; /* of a layer that uses no edges: as many sources as destinations */
+    /* for a layer that uses no edges: as many sources as destinations */
+    struct message_block block;
     struct input_rows rows;
-    /* [destination_count, output_dim of model.layer[layer].second_input]: the destinations' rows of that output; NULL where
-     * there is none. */
+    /* [destination_count, output_dim of model.layer[layer].second_input]: the destinations' rows of
+     * the second input; NULL if the layer has none. */
     const float *second;
 };
 
-/* What a layer that reads_all reads: row i of the outputs of the layers below, lower[l] + i * stride[l], into out
- * [row_count, its input_dim]. */
+/* Joins the input of a layer with reads_all: copies row i of the outputs of the layers below,
+ * lower[l] + i * stride[l], into out [row_count, its input_dim]. */
 void model_join_rows(const struct model *model, const float *const *lower, const size_t *stride,
                      size_t row_count, float *out);
 
-/* This is what one layer computes on, over types and relations. */
+/* Input of one layer at inference, over types and relations. */
 struct typed_layer_input {
-    const struct relation_block *block; /* of a layer that uses edges, in place of: */
-    const uint32_t *count;              /* [types]: rows of each */
-    /* [types]: what the layer below gives of the sources, of layer 0 the rows that come in; not read
-     * of a type without sources. */
+    /* for a layer that uses edges; any other layer uses `count` */
+    const struct relation_block *block;
+    const uint32_t *count; /* [types]: rows of each */
+    /* [types]: the sources' rows as the layer below gives them; for layer 0 the input rows. Not
+     * read for a type without sources. */
     const struct input_rows *rows;
-    /* NULL, or [relations], of a layer that sums: the sums over the sources, for each row of the
-     * relation's block. Then the block's sources are its destinations, as far as they are counted. */
+    /* NULL, or [relations] for a layer that sums: the sums over the sources, for each row of the
+     * relation's block. Then the counted sources of the block are its destinations. */
     const float *const *sum;
-    /* NULL, or [types], of a layer that has a second_input: the rows that layer gave of the
-     * destinations. */
+    /* NULL, or [types] for a layer with a second_input: the rows that the second input gives for
+     * the destinations. */
     const float *const *start;
 };
-/* Layer `layer`, from 0, alone and without gradient. output [destinations of `type`, output_dim] are
- * the rows that it gives of `type`, as the next layer reads them. What else it gives is lost, so
- * there need be no destinations of other types. Linear kinds aggregate before they project, whatever
- * they do in training: a node is a source of many blocks, and a destination of one. */
+/* Runs layer `layer` (from 0) alone and without gradient. Writes to output [destinations of `type`,
+ * output_dim] the rows that it gives for `type`, as the next layer reads them. Rows of other types
+ * are discarded, so the block needs no destinations of other types. Linear kinds aggregate before
+ * they project here, even if they project first in training, because a node is a source of many
+ * blocks but a destination of only one. */
 MUST_CHECK enum error_code model_infer_types(const struct model *model, const float *value,
                                              int layer, const struct typed_layer_input *input,
                                              uint32_t type, const struct model_workspace *workspace,
                                              float *output, struct error *err);
-/* The same of a graph with one relation: output [destination_count, output width of the layer] with what
- * follows the layer, as the next one reads it. Linear kinds aggregate before they project, whatever they do in
- * training: a node is a source of many blocks, and a destination of one. */
+/* Runs one layer on a graph with one relation: writes output [destination_count, output width of
+ * the layer] including the layer's tail, as the next layer reads it. Linear kinds aggregate before
+ * they project here, even if they project first in training, because a node is a source of many
+ * blocks but a destination of only one. */
 MUST_CHECK enum error_code model_infer_layer(const struct model *model, const float *value,
                                              int layer, const struct layer_input *input,
                                              const struct model_workspace *workspace, float *output,
                                              struct error *err);
-/* Whether all that layer `layer` (from 0) needs of its sources is the sum of their rows, each with its weight, or the greatest
- * of them. */
+/* Returns whether layer `layer` (from 0) needs of its sources only the weighted sum of their rows,
+ * or the maximum. */
 bool model_sums_sources(const struct model *model, int layer);
-/* How layer `layer` aggregates on a block; arrays in the arena. Only where model_sums_sources(). */
+/* Computes how layer `layer` aggregates on a block; the arrays are in the arena. Call it only if
+ * model_sums_sources(). */
 MUST_CHECK enum error_code model_weigh_block(const struct model *model, int layer,
                                              const struct message_block *block, struct arena *arena,
                                              struct aggregation *out, struct error *err);
-/* Whether its products may take operands in bf16: not of kinds that are not linear, nor of layers with a tail. */
+/* Returns whether the model's products may take bf16 operands. Kinds that are not linear and layers
+ * with a tail may not. */
 bool model_is_possible_in_bf16(const struct model *model);
-/* The decoder with these values, borrowed. The model has one. */
+/* Returns the decoder with these values, which are borrowed. The model must have one. */
 struct decoder model_decoder(const struct model *model, const float *value);
-/* Where the gradients of its parameters go in the whole gradient. */
+/* Finds where the gradients of the decoder's parameters lie in the gradient of the model. */
 void model_decoder_gradient(const struct model *model, float *gradient,
                             float *parameter_gradient[DECODER_PARAMETER_COUNT_MAX]);
-/* The matrix behind its readout with these values, borrowed. The model has one. */
+/* Returns the matrix behind the readout with these values, which are borrowed. The model must have
+ * one. */
 struct graph_classifier model_graph_classifier(const struct model *model, const float *value);
-/* Where the gradients of its weight and bias go in the whole gradient. */
+/* Finds where the gradients of its weight and bias lie in the gradient of the model. */
 void model_graph_classifier_gradient(const struct model *model, float *gradient, float **weight,
                                      float **bias);
-/* Copies what the parameters behind those of the layers have in `from` into `gradient`, both [value_count] or to trained_count. */
+/* Copies the values of the parameters behind the layers (decoder, readout) from `from` to
+ * `gradient`, both [value_count] or [trained_count]. */
 void model_take_head_gradient(const struct model *model, const float *from, float *gradient);
-/* Sets which types' rows the logits need of those that layer `layer` (from 0) gives, or of the rows
- * that come in (-1). */
+/* Sets needed[t] for the types whose rows of layer `layer` (from 0), or whose input rows (-1), the
+ * logits depend on. */
 void model_needs(const struct model *model, int layer, bool needed[RELATION_TYPE_COUNT_MAX]);
-/* Whether the logits are of rows of the type, too. */
+/* Returns whether the model gives logits for rows of the type. */
 static inline bool model_gives(const struct model *model, uint32_t type)
 {
     return model->config.types.gives_all ? type < model->config.types.schema.type_count
                                          : type == model->config.types.target_type;
 }
-/* Columns that layer `layer` (from 0) reads / gives. */
+/* Return the number of columns that layer `layer` (from 0) reads and gives. */
 uint32_t model_layer_input_dim(const struct model *model, int layer);
 uint32_t model_layer_output_dim(const struct model *model, int layer);
 

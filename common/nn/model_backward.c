@@ -1,10 +1,10 @@
-/* Backward of a whole model (model.h), layer by layer (model_trace.h). */
+/* The backward pass of a whole model (model.h), layer by layer (model_trace.h). */
 #include "common/math/vector.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_trace.h"
 #include "common/nn/typed/relation_convs.h"
 
-static const char what[] = "gradients of layers"; /* wants memory */
+static const char what[] = "gradients of layers"; /* user of the memory, for messages */
 
 static struct layer_tail_gradient gradient_of_tail(const struct model *model,
                                                    const struct model_layer *layer, float *gradient)
@@ -33,7 +33,8 @@ static void add_part(struct gradient_parts *parts, struct gradient_part part)
         parts->part[parts->count++] = part;
 }
 
-/* Columns of the rows that a layer gives, or of those that the first one reads (-1). */
+/* Returns the columns of the rows that a layer gives, or of those that the first layer reads
+ * (-1). */
 static size_t columns_of(const struct model_trace *trace, int layer, uint32_t type)
 {
     return layer < 0 ? typed_pass_columns(&trace->step[0].pass, type)
@@ -47,9 +48,9 @@ static uint32_t rows_of(const struct model_trace *trace, int layer, uint32_t typ
 }
 
 struct gather_job {
-    const struct layer_pass *row;       /* NULL, or what follows the layer, and is undone */
-    const struct layer_pass *above;     /* NULL: nothing is from there */
-    const struct gradient_parts *parts; /* NULL: nothing is added */
+    const struct layer_pass *row;   /* NULL, or the tail of the layer, whose activation is undone */
+    const struct layer_pass *above; /* NULL: no gradient from there */
+    const struct gradient_parts *parts; /* NULL: no parts to add */
     uint32_t rows;
     size_t dim;
     float *out; /* [rows, dim] */
@@ -109,9 +110,9 @@ enum error_code model_trace_gradient(const struct model_trace *trace, int layer,
     return gather_gradient(trace, layer, type, NULL, parts, out, err);
 }
 
-/* Gradients are written through a struct. NOLINTBEGIN(readability-non-const-parameter) */
+/* The gradients are written through a struct. NOLINTBEGIN(readability-non-const-parameter) */
 
-/* Sets what the layer above left as an array. */
+/* Sets, as an array, the gradient that the layer above left. */
 static enum error_code leave_array(struct model_trace *trace, int layer, uint32_t type,
                                    float *gradient, struct error *err)
 {
@@ -128,7 +129,7 @@ static enum error_code leave_array(struct model_trace *trace, int layer, uint32_
     return ERROR_NONE;
 }
 
-/* Whether somebody wants the gradient of the rows of a type that layer `number` reads. */
+/* Returns whether the gradient of the rows of a type that layer `number` reads is needed. */
 static bool wants_gradient(const struct model_trace *trace, int number, uint32_t type)
 {
     const bool *wants = trace->input->wants_gradient;
@@ -136,8 +137,9 @@ static bool wants_gradient(const struct model_trace *trace, int number, uint32_t
            (trace->model->config.types.projects[type] && !trace->fold[type].columns);
 }
 
-/* The gradient of the rows of a type in front of what follows layer `number`. Without a tail it may
- * be left to the layer: *rows is NULL then, and step->above[type] says it. */
+/* Computes the gradient of the rows of a type in front of the tail of layer `number`. Without a
+ * tail the layer may read it from the pass above: then *rows is NULL and step->above[type] is
+ * set. */
 static enum error_code type_back(struct model_trace *trace, int number, uint32_t type,
                                  float *gradient, float **rows, struct error *err)
 {
@@ -164,11 +166,12 @@ static enum error_code type_back(struct model_trace *trace, int number, uint32_t
     must(parts->count == 0 || (parts->count == 1 && !step->above[type] &&
                                parts->part[0].stride == own->pass.output_dim));
     if (parts->count)
-        *rows = (float *)parts->part[0].row; /* it is read alone */
+        *rows = (float *)parts->part[0].row; /* it is only read */
     return ERROR_NONE;
 }
 
-/* A layer that computes on all relations at once reads and writes whole arrays. */
+/* Fills in missing arrays, because a layer that computes on all relations at once reads and writes
+ * whole arrays. */
 static enum error_code fill_arrays(struct model_trace *trace, int number, float **rows,
                                    struct error *err)
 {
@@ -217,8 +220,8 @@ static enum error_code new_gradients(struct model_trace *trace, int number, stru
     return rc;
 }
 
-/* The gradient of the joined rows of a type goes to the layers that they are of: of the largest
- * value, to the first that has it. */
+/* Hands the gradient of joined maxima of a type to the layers that gave them; of equal values to
+ * the first layer. */
 static void route_largest(const struct model_trace *trace, int number, uint32_t type,
                           const float *gradient, float *const *out)
 {
@@ -235,7 +238,7 @@ static void route_largest(const struct model_trace *trace, int number, uint32_t 
     }
 }
 
-/* Shares the gradient of the joined rows out among the layers below. */
+/* Splits the gradient of the joined rows among the layers below. */
 static enum error_code part_layers(struct model_trace *trace, int number, uint32_t type,
                                    struct error *err)
 {
@@ -268,7 +271,7 @@ static enum error_code part_layers(struct model_trace *trace, int number, uint32
     return ERROR_NONE;
 }
 
-/* Hands the gradients that a layer has left for the rows that it read to those that gave them. */
+/* Hands the gradients that a layer left for its input rows to the layers that gave these rows. */
 static enum error_code leave_gradients(struct model_trace *trace, int number, struct error *err)
 {
     const struct typed_pass *pass = &trace->step[number].pass;
@@ -290,7 +293,7 @@ static enum error_code leave_gradients(struct model_trace *trace, int number, st
     return rc;
 }
 
-/* The gradient of the rows of a type that came in. */
+/* Computes the gradient of the input rows of a type, through its projection. */
 static enum error_code projection_back(struct model_trace *trace, uint32_t type, float *gradient,
                                        struct error *err)
 {
@@ -309,7 +312,7 @@ static enum error_code projection_back(struct model_trace *trace, uint32_t type,
     const struct parameter *parameter = &model->parameter[model->projection_parameter[type]];
     const struct layer_gradient out = {.matrix = {gradient + parameter[0].offset},
                                        .bias = gradient + parameter[1].offset};
-    const bool has_relu = own->pass.activation.relu; /* which is undone on the way */
+    const bool has_relu = own->pass.activation.relu; /* the product's gradient undoes ReLU */
     if (has_relu)
         rc = leave_array(trace, -1, type, rows, err);
     if (rc == ERROR_NONE)
@@ -322,7 +325,7 @@ static enum error_code projection_back(struct model_trace *trace, uint32_t type,
 
 /* NOLINTEND(readability-non-const-parameter) */
 
-/* Sets where the gradients of folded projections go. */
+/* Sets the places of the gradients of folded projections. */
 static void place_projection_gradients(const struct model_trace *trace, float *gradient)
 {
     const struct model *model = trace->model;
@@ -358,7 +361,7 @@ enum error_code model_trace_backward(struct model_trace *trace, int layer, float
     return rc;
 }
 
-/* Clears the gradients that layers write, since a relation without rows writes nothing. */
+/* Clears the gradients that layers write, because a relation without rows writes none. */
 static void clear_gradient(const struct model *model, float *gradient)
 {
     const uint64_t head = model->head_parameter < model->parameter_count
@@ -380,7 +383,7 @@ enum error_code model_backward(const struct model *model, const float *value,
     trace->workspace = workspace;
     if (!workspace->arena->counts)
         clear_gradient(model, gradient);
-    model_trace_place_logits(trace, (float *)logits_gradient, rows); /* it is read alone */
+    model_trace_place_logits(trace, (float *)logits_gradient, rows); /* it is only read */
     for (uint32_t t = 0; t < model_type_count(model); t++)
         if (rows[t])
             add_part(&trace->step[last].parts[t],

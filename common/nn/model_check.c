@@ -16,11 +16,11 @@ static bool is_target(const struct relation_schema *schema, uint32_t type)
     return false;
 }
 
-/* `name` says whose width it is; "" where there is one alone. */
+/* `name` is the type whose width this is; "" if there is only one. */
 static enum error_code check_dim(uint32_t dim, const char *what, const char *name,
                                  struct error *err)
 {
-    /* So that no count of values, bytes or tiles of a layer comes near 2^63. */
+    /* The limit keeps every count of values, bytes or tiles of a layer far below 2^63. */
     const uint32_t dim_max = 1U << 24;
     if (dim >= 1 && dim <= dim_max)
         return ERROR_NONE;
@@ -70,7 +70,7 @@ enum error_code model_check_types(const struct model_config *config, struct erro
 
 /* --- layers --- */
 
-/* Refuses a layer that gives target rows alone where rows of another type are needed. */
+/* Refuses a layer that gives only target rows if a later layer needs rows of another type. */
 static enum error_code check_targets(const struct model *model, int number, struct error *err)
 {
     const struct relation_schema *schema = &model->config.types.schema;
@@ -135,7 +135,7 @@ static enum error_code check_own(const struct model *model, int number, struct e
     return ERROR_NONE;
 }
 
-/* How it stands to the other layers. */
+/* Checks the layer against the other layers. */
 static enum error_code check_place(const struct model *model, int number, struct error *err)
 {
     const struct model_config *config = &model->config;

@@ -10,7 +10,7 @@
  * Fails: ERROR_INVALID. */
 MUST_CHECK enum error_code model_check_types(const struct model_config *config, struct error *err);
 /* Checks layer `number`, whose widths and options are known. Fails: ERROR_INVALID; ERROR_BUG for a
- * row of layer_list.h that is wrong. */
+ * wrong row of layer_list.h. */
 MUST_CHECK enum error_code model_check_layer(const struct model *model, int number,
                                              struct error *err);
 /* Checks, when all layers are there, that a model over several relations reads neighbours. */

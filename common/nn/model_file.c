@@ -12,7 +12,7 @@
 struct named_tensors {
     char name[PARAMETER_COUNT_MAX][PARAMETER_NAME_SIZE];
     struct safetensors_tensor tensor[PARAMETER_COUNT_MAX];
-    int64_t count[PARAMETER_COUNT_MAX]; /* of those that are whole numbers */
+    int64_t count[PARAMETER_COUNT_MAX]; /* values of the parameters that are whole numbers */
     float *transposed;                  /* [value_count], owned; NULL for PyG */
 };
 
@@ -91,7 +91,7 @@ static enum error_code encode_and_write(const struct model *model, struct named_
     return rc;
 }
 
-/* Whether DGL has such layers, whose tensors then have names there. */
+/* Refuses a model whose layers DGL does not have. */
 static enum error_code check_dgl_has(const struct model *model, struct error *err)
 {
     if (model_is_typed(model))

@@ -1,4 +1,4 @@
-/* One layer of a model alone, without gradient (model.h). */
+/* Runs one layer of a model alone, without gradient (model.h). */
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_trace.h"
 

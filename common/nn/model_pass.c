@@ -1,5 +1,5 @@
-/* Forward of a whole model. Backward is in model_backward.c, and one layer alone is in
- * model_inference.c and layer_training.c. */
+/* The forward pass of a whole model. The backward pass is in model_backward.c, and one layer alone
+ * is in model_inference.c and layer_training.c. */
 #include "common/nn/layers/layer.h"
 #include "common/nn/model_trace.h"
 #include "common/nn/typed/relation_convs.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char what[] = "rows of layers"; /* wants memory */
+static const char what[] = "rows of layers"; /* user of the memory, for messages */
 _Static_assert((int)LAYER_COUNT_MAX *(int)RELATION_TYPE_COUNT_MAX <= 256,
                "the hop of a stream says layer and type");
 
@@ -35,7 +35,8 @@ void model_trace_take_block(const struct message_block *block, struct one_relati
                                    .edges = &relation->edges};
 }
 
-/* Copies the input; blocks and rows of the one relation become those of relations and types. */
+/* Copies the input and brings the blocks and rows of a single relation into the form for relations
+ * and types. */
 static enum error_code take_input(const struct model *model, const struct model_input *given,
                                   struct arena *arena, struct model_input **out, struct error *err)
 {
@@ -60,7 +61,7 @@ static enum error_code take_input(const struct model *model, const struct model_
     return rc;
 }
 
-/* Rows of each type at the place of a layer that uses no edges. */
+/* Returns the number of rows of each type where a layer without edges lies. */
 static const uint32_t *count_at(const struct model *model, int hop, const struct model_input *input)
 {
     if (hop < model->hop_count)
@@ -118,7 +119,7 @@ enum error_code model_trace_new(const struct model *model, const float *value,
     return rc == ERROR_NONE ? new_below(&made->below, model_type_count(model), arena, err) : rc;
 }
 
-/* The rows of a type that come in become those of the first layer. */
+/* Projects the input rows of a type to the rows that the first layer reads. */
 static enum error_code project_type(struct model_trace *trace, uint32_t type, uint32_t count,
                                     struct error *err)
 {
@@ -204,7 +205,7 @@ static struct model_layer layer_of_type(const struct model_layer *layer, uint32_
     return own;
 }
 
-/* The last layer's output is not dropped. */
+/* The output of the last layer is not dropped. */
 static void set_dropout(const struct model_trace *trace, int number, uint32_t type,
                         struct type_rows *own)
 {
@@ -219,10 +220,10 @@ static void set_dropout(const struct model_trace *trace, int number, uint32_t ty
                                stream_of(trace->input->dropout, number, type));
 }
 
-/* NOLINTBEGIN(readability-non-const-parameter): layers write the output. */
+/* Layers write the output. NOLINTBEGIN(readability-non-const-parameter) */
 
-/* What follows layer `number` for a type, and where its rows go: those of the last layer are
- * floats. */
+/* Prepares the tail of layer `number` for a type and the place of its rows; rows of the last layer
+ * are floats. */
 static enum error_code begin_type(struct model_trace *trace, int number, uint32_t type,
                                   const struct input_rows *rows, float *output, struct error *err)
 {
@@ -260,7 +261,7 @@ static enum error_code begin_type(struct model_trace *trace, int number, uint32_
 
 /* NOLINTEND(readability-non-const-parameter) */
 
-/* Finds the rows that a layer reads beside those of the layer below. */
+/* Finds the rows of the second input of a layer. */
 static enum error_code find_start(struct model_trace *trace, int number, struct error *err)
 {
     struct typed_pass *pass = &trace->step[number].pass;
@@ -295,7 +296,7 @@ void model_join_rows(const struct model *model, const float *const *lower, const
     }
 }
 
-/* Joins the rows that all layers below the last give of the types of the logits. */
+/* Joins, for the types that get logits, the rows of all layers below the last. */
 static enum error_code join_layers(struct model_trace *trace, int number, struct input_rows *rows,
                                    struct error *err)
 {

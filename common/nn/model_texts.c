@@ -31,7 +31,8 @@ static const char *flag(bool is_set)
     return is_set ? "True" : "False";
 }
 
-/* Whether a kind is among those that a row of LAYER_OPTION_LIST names: "gat,gatv2". */
+/* Returns whether a kind is in the list of kinds of a row of LAYER_OPTION_LIST, such as
+ * "gat,gatv2". */
 static bool has_option(enum layer_kind kind, const char *kinds)
 {
     const size_t size = strlen(layer_names[kind]);
@@ -85,7 +86,8 @@ static void put_layer_options(struct json_writer *json, const struct model_layer
 #undef CHOICE
 }
 
-/* `input_dim` 0: that differs by type, and follows from the layer below, or from the graph. */
+/* `input_dim` 0: not written, because it differs by type and follows from the layer below or from
+ * the graph. */
 static void put_layer(struct json_writer *json, const struct model_layer *layer, uint32_t input_dim)
 {
     json_open_object(json, NULL);
@@ -165,7 +167,7 @@ static enum error_code put_graph(struct model_texts *texts, const struct model_t
     return rc;
 }
 
-/* Of models of pairs. */
+/* Writes the decoder of a model of pairs. */
 static void put_decoder(struct model_texts *texts, const struct model_config *config)
 {
     if (config->decoder == DECODER_NONE)
@@ -177,7 +179,8 @@ static void put_decoder(struct model_texts *texts, const struct model_config *co
         config->types.pair_relations ? config->types.pair_relations : 1);
 }
 
-/* Whether the last layer is `lin`: of jumping knowledge, and behind layers over relations. */
+/* Returns whether the last layer is `lin`: with jumping knowledge, and behind layers over
+ * relations. */
 static bool ends_in_matrix(const struct model *model)
 {
     const struct model_config *c = &model->config;
@@ -185,7 +188,8 @@ static bool ends_in_matrix(const struct model *model)
            (model_is_typed(model) && c->layer[c->layer_count - 1].kind == LAYER_MLP);
 }
 
-/* Puts what stands behind hidden layers, or, in a model of a single layer, inside it. */
+/* Writes the norm and activation behind hidden layers, or inside the layer of a model of a single
+ * layer. */
 static void put_norm_and_activation(struct model_texts *texts, const struct model_layer *first,
                                     bool is_alone)
 {

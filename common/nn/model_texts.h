@@ -1,26 +1,33 @@
 /*
- * model_texts - what an exported model says of itself: the metadata of model.safetensors.
+ * model_texts - the metadata of model.safetensors, which describes an exported model.
  *
- * The names of sizes are PyG's, the others those of pipeline files (train-step.<name>), and so are
- * their values; a flag is True or False, as Python has it:
+ * The names of sizes are PyG's; the other names are those of pipeline files (train-step.<name>),
+ * and so are the values. A flag is True or False, as in Python:
  *
- *   model             the class of torch_geometric.nn (of which the layers are, for PyG)
+ *   model             the class of torch_geometric.nn (for PyG: the class of the layers)
  *   kind              train-step.model
- *   num_layers        without the matrix behind jumping knowledge, or behind layers over relations;  in_channels, hidden_channels, out_channels, dropout
- *   heads, aggr, train_eps, alpha, ...   those options that the kind has (layer_list.h); aggr and inner are never auto.
- *                     A file of gin without inner is of before that option, which is inner relu
- *   v2                of kinds with heads: whether it is GATv2
- *   edge_dim          columns of the edge features that are read; not there without any
- *   norm, activation, residual   behind every layer but the last; of a model of one layer of gin, inside it
+ *   num_layers        without the matrix behind jumping knowledge or behind layers over relations
+ *   in_channels, hidden_channels, out_channels, dropout
+ *   heads, aggr, train_eps, alpha, ...
+ *                     the options that the kind has (layer_list.h); aggr and inner are never auto.
+ *                     A file of gin without inner is older than that option: inner relu
+ *   v2                for kinds with heads: whether the kind is GATv2
+ *   edge_dim          columns of the edge features that are read; absent if there are none
+ *   norm, activation, residual
+ *                     behind every layer but the last; in a model of one layer of gin, inside it
  *   jumping_knowledge
- *   layers            all of it layer by layer, as JSON: what a model of train-step.layers is built from
- *   graph             of a model over relations, as JSON: node_types, relations (source, name, target; PyG's edge types), both in
- *                     the order of tensors, in_channels by type, projected (types, whose rows go through a matrix, to
- *                     projected_channels, and projected_activation), target and relation_aggr; in_channels is not there then
- *   decoder           of a model of pairs: train-step.decoder, behind `decoder.`; decoder_outputs: scores of a pair;
- *                     decoder_relations: types of edges. Its rows are out_channels wide
- *   card              of what graph a run trained it, and by what settings (stages/plan/model/model_card.h); for graphmill infer alone
- *   run, weights_version, flavor (pyg or dgl), format (pt, which loaders ask for)
+ *   layers            all of this for each layer, as JSON: enough to build a model of
+ *                     train-step.layers
+ *   graph             for a model over relations, as JSON: node_types and relations (source, name,
+ *                     target; PyG's edge types), both in the order of tensors, in_channels by type,
+ *                     projected (the types that are projected to projected_channels, through
+ *                     projected_activation), target and relation_aggr; replaces in_channels
+ *   decoder           for a model of pairs: train-step.decoder, behind `decoder.`; decoder_outputs:
+ *                     scores of a pair; decoder_relations: types of edges. Its rows have
+ *                     out_channels columns
+ *   card              the training graph and settings of the run (stages/plan/model/model_card.h);
+ *                     read only by graphmill infer
+ *   run, weights_version, flavor (pyg or dgl), format (pt, which loaders require)
  */
 #ifndef COMMON_NN_MODEL_TEXTS_H
 #define COMMON_NN_MODEL_TEXTS_H
@@ -40,11 +47,13 @@ struct model_texts {
     struct json_writer layers, graph;
 };
 
-/* run_id and card are borrowed; card: NULL for none. Owns: model_texts_release(), also after a failure. Fails: ERROR_NO_MEMORY. */
+/* Makes the texts. Borrows run_id and card; card NULL: none. The caller frees them with
+ * model_texts_release(), also after a failure. Fails: ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code model_texts_find(struct model_texts *out, const struct model *model,
                                             const char *run_id, int64_t version,
                                             enum model_flavor flavor, const char *card,
                                             struct error *err);
+/* Frees the texts. */
 void model_texts_release(struct model_texts *texts);
 
 #endif

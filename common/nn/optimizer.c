@@ -1,14 +1,14 @@
 /*
- * optimizer - the update rules of torch.optim, and nothing of their machinery.
+ * optimizer - the update rules of torch.optim.
  *
- * Bits. Each parameter is updated by the same few float operations whatever its place, so neither vector
- * width nor threads can change it; the build keeps multiplications and additions apart
- * (-ffp-contract=off), and root and division are exact to the last bit by IEEE 754. What stands outside
- * the loops is made of + - * / and sqrt in double only: pow() and cos() of a C library choose their code
- * by the processor, and may then differ in the last bit.
+ * Bits. Each parameter is updated by the same few float operations whatever its place, so neither
+ * vector width nor threads can change a bit. The build does not fuse multiplications and additions
+ * (-ffp-contract=off), and IEEE 754 makes root and division exact to the last bit. The code outside
+ * the loops uses only + - * / and sqrt in double: pow() and cos() of a C library may choose their
+ * code by the processor and then differ in the last bit.
  *
- * The norm for clipping is summed in double in eight lanes, value i in lane i % 8, which a processor with
- * vectors does at once and one without does in turn, with the same result.
+ * The norm for clipping is summed in double in eight lanes, value i in lane i % 8. A processor with
+ * vectors adds the lanes at once, one without adds them in turn, with the same result.
  */
 #include "common/nn/optimizer.h"
 
@@ -24,7 +24,7 @@ bool optimizer_needs_second(enum optimizer_rule rule)
     return rule != RULE_SGD;
 }
 
-/* base^exponent by repeated squaring; base in [0, 1]. */
+/* Returns base^exponent by repeated squaring; base in [0, 1]. */
 static double power(double base, uint64_t exponent)
 {
     double result = 1.0;
@@ -58,7 +58,8 @@ double optimizer_norm(const float *gradient, size_t count)
     return norm_of(gradient, count);
 }
 
-/* torch.nn.utils.clip_grad_norm_: its 1e-6 keeps the quotient finite for a zero gradient. */
+/* Returns the factor of torch.nn.utils.clip_grad_norm_: 1e-6 keeps the quotient finite for a zero
+ * gradient. */
 static float clip_factor_of(double norm, double limit)
 {
     const double share = limit / (norm + 1e-6);
@@ -167,8 +168,8 @@ double optimizer_step(const struct optimizer_config *config, double learning_rat
 
 /* --- learning rate --- */
 
-/* cos(pi x) for x in [0, 1]: the series of cos up to the 22nd power, on [0, pi / 2], where its rest is
- * below 2e-19. */
+/* Returns cos(pi x) for x in [0, 1]: the series of cos up to the 22nd power on [0, pi / 2], where
+ * the rest is below 2e-19. */
 static double cosine_of_half_turns(double x)
 {
     const double angle = 3.14159265358979323846 * (x > 0.5 ? 1.0 - x : x);

@@ -1,8 +1,8 @@
 /*
  * optimizer - SGD with momentum, Adam, AdamW; clipping and learning-rate schedules.
  *
- * Update rules as in torch.optim, in single precision element by element, so that any machine and any
- * thread count gives the same bits.
+ * Update rules are those of torch.optim, in single precision element by element, so that every
+ * machine and every thread count gives the same bits.
  */
 #ifndef COMMON_NN_OPTIMIZER_H
 #define COMMON_NN_OPTIMIZER_H
@@ -20,11 +20,12 @@ struct optimizer_config {
     double clip_norm; /* 0: off */
 };
 
-/* What a step does to each value, and to it alone: so a step may be applied piece by piece. */
+/* The change that a step makes to each value. It depends on no other value, so a step may be
+ * applied piece by piece. */
 struct optimizer_update {
     enum optimizer_rule rule;
     float clip_factor; /* 1: not clipped */
-    float decay;       /* of the gradient; AdamW instead shrinks the value */
+    float decay;       /* added to the gradient; AdamW instead shrinks the value */
     float shrink_factor;
     float minus_rate, momentum;
     float one_minus_beta1, beta2, one_minus_beta2;
@@ -33,19 +34,21 @@ struct optimizer_update {
     float epsilon;
 };
 
-/* Of the whole gradient; finite exactly when all its values are. */
+/* Returns the norm of the whole gradient. It is finite exactly when all values of the gradient
+ * are. */
 double optimizer_norm(const float *gradient, size_t count);
-/* `norm` is the whole gradient's; `step` counts from 1. */
+/* Returns the update of step `step`, counted from 1. `norm` is the norm of the whole gradient. */
 struct optimizer_update optimizer_update_of(const struct optimizer_config *config,
                                             double learning_rate, uint64_t step, double norm);
-/* first [count], second [count] (NULL for SGD) are updated in place; `gradient` is changed by clipping and
- * weight decay. */
+/* Updates first [count] and second [count] (NULL for SGD) in place. Clipping and weight decay
+ * change `gradient`. */
 void optimizer_update_apply(const struct optimizer_update *update, size_t count, float *value,
                             float *gradient, float *first, float *second);
 
-/* One step, all of the above. Returns the gradient's norm before clipping. */
+/* Runs one whole step. Returns the gradient's norm before clipping. */
 double optimizer_step(const struct optimizer_config *config, double learning_rate, uint64_t step,
                       size_t count, float *value, float *gradient, float *first, float *second);
+/* Returns whether the rule keeps a second moment. */
 bool optimizer_needs_second(enum optimizer_rule rule);
 
 struct rate_config {
@@ -55,7 +58,7 @@ struct rate_config {
     double step_factor, final_share;
 };
 
-/* The learning rate of an epoch (from 0). */
+/* Returns the learning rate of an epoch (from 0). */
 double learning_rate_of_epoch(const struct rate_config *config, int64_t epoch);
 
 #endif

@@ -2,14 +2,15 @@
 
 #include "common/nn/operators/normalisation.h"
 
-/* In `sum` each norm has what it has in the table: a mean for each column, the sum of squared distances instead of a
- * variance, and how many rows there were. */
+/* `sum` has for each norm the values of the table: a mean for each column, the sum of squared
+ * distances instead of the variance, and the number of rows. */
 struct norm_buffers {
-    size_t at; /* in the table of values */
+    size_t at; /* offset in the table of values */
     size_t dim;
 };
 
-/* The next norm from tensor *index on: each has three, mean, variance and count, behind all that is trained. */
+/* Finds the next norm from tensor *index on. Each norm has three tensors, mean, variance and count,
+ * behind all trained ones. */
 static bool next_buffers(const struct model *model, int *index, struct norm_buffers *out)
 {
     while (*index < model->parameter_count &&
@@ -29,8 +30,8 @@ void running_statistics_reset(const struct model *model, double *sum)
         sum[i] = 0;
 }
 
-/* Into column *mean and *square (distances from the mean, squared and summed up) of `before` rows those of `count` more:
- * column_statistics_merge(). */
+/* Merges *mean and *square (the sum of squared distances from the mean) of `before` rows with those
+ * of `count` more rows, as column_statistics_merge() does. */
 static void merge_column(double *mean, double *square, double before, double other_mean,
                          double other_square, double count)
 {
@@ -48,7 +49,8 @@ void running_statistics_add(const struct model *model, double *sum, const float 
         const double count = (double)slot[2 * b.dim], before = all[2 * b.dim];
         if (count == 0)
             continue;
-        for (size_t c = 0; c < b.dim; c++) /* of a variance */
+        /* variance times count is the sum of squared distances */
+        for (size_t c = 0; c < b.dim; c++)
             merge_column(&all[c], &all[b.dim + c], before, (double)slot[c],
                          (double)slot[b.dim + c] * count, count);
         all[2 * b.dim] += count;

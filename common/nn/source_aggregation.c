@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-/* Sources ahead of use. Each step needs what the one before it asked for: where a source's edges begin, its
- * edges, their destinations in the second cache, and in the first. */
+/* How many sources ahead each step prefetches. Each step needs the data that the previous step
+ * prefetched: where a source's edges begin, its edges, their destinations into the second-level
+ * cache, and into the first. */
 enum { AHEAD_START = 56, AHEAD_EDGE = 40, AHEAD_FAR = 24, AHEAD_NEAR = 3, AHEAD_ROW = 8 };
 
-/* Beside the destination of an edge: it is the first, or the last, that the destination hears from. So
- * sums need not be zeroed before nor, when nothing is added to them, scaled in a pass of their own. */
+/* Flags of an edge beside its destination: it is the first, or the last, edge of the destination.
+ * So sums need no separate pass that sets them to zero, or that scales them. */
 static const uint32_t is_first = 1U << 31, is_last = 1U << 30, destination_mask = (1U << 30) - 1;
 
 bool source_aggregation_is_exact(const struct message_block *block, const uint32_t *node)
@@ -37,10 +38,11 @@ uint64_t source_aggregation_scratch(const struct message_block *block)
     const bool both = block->edge_value && block->edge_factor; /* and their products */
     const uint64_t products = both ? block->row_start[block->destination_count] : 0;
     const uint64_t values = (block->edge_value || block->edge_factor ? edges : 0) + products;
-    return 4 * (edges + values + weights + block->source_count) + 4096; /* and for alignment */
+    /* the last term is for alignment */
+    return 4 * (edges + values + weights + block->source_count) + 4096;
 }
 
-/* The next edge of destination `i` from `e` on that counts. */
+/* Returns the next edge of destination `i` from `e` on that counts. */
 static uint32_t next_edge(const struct source_aggregation *m, const struct message_block *block,
                           uint32_t i, uint32_t e)
 {
@@ -49,7 +51,8 @@ static uint32_t next_edge(const struct source_aggregation *m, const struct messa
     return e;
 }
 
-/* As transposed_edges.c counts and fills. A destination that hears from nobody is zero. */
+/* Transposes the edges; transposed_edges.c counts and fills the same way. A destination without
+ * edges is zero. */
 static void turn_edges(const struct source_aggregation *m, const struct message_block *block)
 {
     const float *edge_value = m->aggregation.edge_value;
@@ -128,10 +131,11 @@ CPU_INLINE void ask_ahead(const struct source_aggregation *m, const uint32_t *so
         ask_for_destinations(m, source[AHEAD_NEAR], width, false);
 }
 
-/* Of a row at any address. */
+/* A float at any address. */
 typedef float loose_float __attribute__((aligned(1)));
 
-/* The first term is added to nothing, not copied: so the bits of a zero are those of the gather. */
+/* Adds the first term to zero instead of copying it: so a negative zero gets the same bits as in
+ * the gather. */
 CPU_INLINE void begin_sum(float *restrict sum, const loose_float *restrict row, float scale,
                           size_t dim)
 {
@@ -237,8 +241,8 @@ CPU_KERNEL(add_own, (const struct source_aggregation *m), (m))
                           m->aggregation.self_scale[i], m->dim);
 }
 
-/* Each row moves down to where it lies at half the bytes, over rows that have moved already. By way of a
- * small array, since it may overlap with itself. */
+/* Rounds in place: moves each row down to its place at half the bytes, over rows that have already
+ * moved. It goes through a small array, because a row may overlap its own new place. */
 CPU_KERNEL(round_in_place, (const struct source_aggregation *m), (m))
 {
     enum { PIECE = 64 };

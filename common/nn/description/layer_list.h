@@ -1,11 +1,12 @@
 /*
- * layer_list - the kinds of graph layer and the settings that kinds have of their own: one row each.
+ * layer_list - the kinds of graph layer and the options of kinds: one row each.
  *
- * From these rows are made: enum layer_kind and the table of layer.c, the choices and the help of train-step.model,
- * and for each option a setting train-step.<option>, which has an effect with the kinds that it names.
+ * These rows generate enum layer_kind and the table of layer.c, the choices and the help of
+ * train-step.model, and for each option a setting train-step.<option>, which affects only the kinds
+ * that it names.
  *
- * ROW(constant, name, help): LAYER_<constant>, and <name>_layer in layers/<name>_layer.c, which is <name> in pipeline
- * files too.
+ * ROW(constant, name, help): LAYER_<constant>, and <name>_layer in the file <name>_layer.c;
+ * pipeline files use <name> too.
  */
 #ifndef COMMON_NN_DESCRIPTION_LAYER_LIST_H
 #define COMMON_NN_DESCRIPTION_LAYER_LIST_H
@@ -50,15 +51,17 @@
         "the rows as they are, for models that have embeddings alone; takes no fan-out, and "      \
         "hidden is the width of the embeddings. PyG: torch.nn.Identity")
 
-/* How rows of neighbours become one. AUTO: what the kind is known for. */
+/* How the rows of neighbours become one row. AUTO: the default of the kind. */
 #define LAYER_AGGR_LIST(ROW) ROW(AUTO, auto) ROW(MEAN, mean) ROW(ADD, add) ROW(MAX, max)
 
-/* These may stand between the two matrices of a layer of gin. AUTO is SAME. */
+/* The operations between the two matrices of a layer of gin. AUTO is SAME. */
 #define LAYER_INNER_LIST(ROW) ROW(AUTO, auto) ROW(SAME, same) ROW(RELU, relu)
 
-/* INT(name, kinds that have it, default, least, most, help): the field `name` of struct layer_options.
- * REAL(name, kinds that have it, default, least, most, help), FLAG(name, kinds that have it, default, help),
- * CHOICE(name, kinds that have it, default, names, help): the same. */
+/* The options. Each row makes a field `name` of struct layer_options.
+ *   INT(name, kinds that have it, default, least, most, help)
+ *   REAL(name, kinds that have it, default, least, most, help)
+ *   FLAG(name, kinds that have it, default, help)
+ *   CHOICE(name, kinds that have it, default, names, help) */
 #define LAYER_OPTION_LIST(INT, REAL, FLAG, CHOICE)                                                             \
     INT(heads, "gat,gatv2,hgt,rgat", "8", 1, 1024, "heads of attention, which share out the width of the hidden layers") \
     CHOICE(aggr, "sage,graph_conv,rgcn", "auto", layer_aggr_names, "how rows of neighbours become one: mean, add, max, or auto: mean for sage and rgcn, add for graph_conv") \

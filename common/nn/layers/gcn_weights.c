@@ -12,13 +12,15 @@ static uint32_t neighbors_of(const struct message_block *block, uint32_t i)
     return count;
 }
 
-/* PyG's gcn_norm: a sum that is not positive has no root, and the node sends and hears nothing. */
+/* Returns 1 / sqrt(sum). Like PyG's gcn_norm it gives 0 for a sum that is not positive: the node
+ * then sends and receives nothing. */
 static float inverse_root(float sum)
 {
     return sum > 0 ? 1 / sqrtf(sum) : 0;
 }
 
-/* The sum of the values of the edges of i to itself, as value_sum has it; 1 where there are none. */
+/* Returns the sum of the values of the edges of i to itself, as counted in value_sum; 1 if there
+ * are none. */
 static float loop_value(const struct message_block *block, uint32_t i)
 {
     bool found = false;
@@ -50,7 +52,7 @@ static void weigh_plain_nodes(const struct message_block *block, float *source_s
         self_scale[i] = 1 / ((float)block->degree[i] + 1);
 }
 
-/* Both ends are divided by what they have in the relation. There are no loops. */
+/* Divides by the degrees that both ends have in the relation. There are no loops. */
 static void weigh_bipartite(const struct message_block *block, float *destination_scale,
                             float *source_scale)
 {

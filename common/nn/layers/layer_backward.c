@@ -1,8 +1,8 @@
 /*
- * Backward of one layer (layer_pass.h).
+ * The backward pass of one layer (layer_pass.h).
  *
- * In each tile's turn come: the gradient of the output, the sums for bias and weight (partial_sums.h), the gradient
- * for below.
+ * For each tile it computes in turn the gradient of the output, the sums for bias and weight
+ * (partial_sums.h), and the gradient for the layer below.
  */
 #include "common/math/sparse_tile.h"
 #include "common/math/vector.h"
@@ -17,21 +17,23 @@ struct backward_job {
     const float *logits_gradient;
     bool is_first;
     const struct layer_gradient *out;
-    float *output_gradient; /* project first: [destinations, output_dim], of the product */
-    struct partial_sums
-        weights; /* [output_dim, aggregated_dim] each; the bias behind them unless projected first */
-    struct partial_sums
-        bias;            /* project first: over destinations, where the weights' are over sources */
+    /* project first: [destinations, output_dim], gradient of the aggregated product */
+    float *output_gradient;
+    /* [output_dim, aggregated_dim] each; the bias lies behind them unless projected first */
+    struct partial_sums weights;
+    /* project first: sums over destinations; those of the weights run over sources */
+    struct partial_sums bias;
     float *scratch;      /* [threads, scratch_size] */
     size_t scratch_size; /* floats for a thread */
-    bf16 *room;          /* [threads, room_size]: of products in bf16 */
+    bf16 *room;          /* [threads, room_size]: operands of products in bf16 */
     size_t room_size;
     struct sparse_tile *sparse; /* [threads] */
 };
 
-static const char what[] = "gradients"; /* wants memory */
+static const char what[] = "gradients"; /* user of the memory, for messages */
 
-/* Rows of a gradient that are made before they are compressed: they stay in the first cache. */
+/* Rows of a gradient that are computed before they are compressed: so many stay in the first-level
+ * cache. */
 enum { ROWS_AT_ONCE = 16 };
 
 CPU_KERNEL(add_columns, (const float *rows, size_t row_count, size_t dim, float *restrict sum),
@@ -41,7 +43,7 @@ CPU_KERNEL(add_columns, (const float *rows, size_t row_count, size_t dim, float 
         vector_add(sum, rows + row * dim, dim);
 }
 
-/* A tile is summed by itself first, which keeps the rounding of long columns small. */
+/* Sums each tile by itself first, which keeps the rounding error of long columns small. */
 CPU_KERNEL(add_tile_sum, (const float *tile_sum, size_t dim, bool fresh, float *restrict sum),
            (tile_sum, dim, fresh, sum))
 {
@@ -112,7 +114,7 @@ static float *thread_scratch(const struct backward_job *job, int thread)
 
 static bf16 *thread_room(const struct backward_job *job, int thread)
 {
-    return job->room ? job->room + (size_t)thread * job->room_size : NULL; /* of bf16 alone */
+    return job->room ? job->room + (size_t)thread * job->room_size : NULL; /* only in bf16 */
 }
 
 static struct rows_view aggregated_rows(const struct layer_pass *pass, uint32_t first, uint32_t end)
@@ -120,7 +122,7 @@ static struct rows_view aggregated_rows(const struct layer_pass *pass, uint32_t 
     return layer_pass_rows(pass->precision, pass->aggregated, pass->aggregated_dim, first, end);
 }
 
-/* Aggregation first: some rows of a tile after the other become operands. */
+/* Aggregation first: converts the rows of a tile to operands, some at a time. */
 static void dense_tile(const struct backward_job *job, const struct partial_sums_tile *tile)
 {
     const struct layer_pass *pass = job->pass;
@@ -142,7 +144,7 @@ static void dense_tile(const struct backward_job *job, const struct partial_sums
                               pass->aggregated_gradient + first * pass->aggregated_dim);
 }
 
-/* The same without the zeros. */
+/* Does the work of dense_tile() on a compressed tile, which skips the zeros. */
 static void sparse_tile_of(const struct backward_job *job, const struct partial_sums_tile *tile)
 {
     const struct layer_pass *pass = job->pass;
@@ -178,7 +180,7 @@ static void aggregated_tile(void *context, const struct partial_sums_tile *tile)
         dense_tile(job, tile);
 }
 
-/* Project first, by destination: the gradient of the aggregated product, and the bias. */
+/* Project first, by destination: computes the gradient of the aggregated product, and the bias. */
 static void destination_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct backward_job *job = context;
@@ -193,7 +195,8 @@ static void destination_tile(void *context, const struct partial_sums_tile *tile
     vector_copy(job->output_gradient + first * dim, gradient, count);
 }
 
-/* Project first, by source, when all of that is there: the weight, and the gradient of the input. */
+/* Project first, by source, after all destinations: computes the weight and the gradient of the
+ * input. */
 static void source_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct backward_job *job = context;
@@ -216,7 +219,7 @@ static void source_tile(void *context, const struct partial_sums_tile *tile)
                               pass->input_gradient + (size_t)first * pass->input_dim);
 }
 
-/* One row of the weights: its sum, and out into the layer's matrices. */
+/* Completes the sum of one row of the weights and copies it to the layer's matrices. */
 static void reduce_row(void *context, int64_t row, int thread)
 {
     const struct backward_job *job = context;
@@ -238,7 +241,7 @@ static void reduce_bias(const struct backward_job *job, const struct partial_sum
                         size_t first)
 {
     const size_t dim = job->pass->output_dim;
-    must(job->out->bias); /* layer_row.h: every linear kind has one */
+    must(job->out->bias); /* every linear kind has one (layer_row.h) */
     vector_copy(job->out->bias, partial_sums_total(sums, first, dim), dim);
 }
 
@@ -254,7 +257,7 @@ static enum error_code find_sparse_room(struct backward_job *job, struct arena *
     return rc;
 }
 
-/* What all orders of projection and aggregation need. */
+/* Reserves the room that all orders of projection and aggregation need. */
 static enum error_code find_common_room(struct backward_job *job, struct arena *arena, int threads,
                                         struct error *err)
 {

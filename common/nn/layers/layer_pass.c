@@ -1,11 +1,12 @@
-/* Set-up and forward; backward is in layer_backward.c. */
+/* Set-up and forward pass; the backward pass is in layer_backward.c. */
 #include "common/nn/layers/layer_pass.h"
 
 #include "common/math/bf16_rows.h"
 #include "common/math/vector.h"
 #include "common/nn/layers/sparse_layer.h"
 
-/* The matrices [output_dim, input_dim] of a layer side by side. A single one is used where it is. */
+/* Joins the matrices [output_dim, input_dim] of a layer side by side. A single matrix is used in
+ * place. */
 static enum error_code join_matrices(const struct layer_pass *pass, const float *const *matrix,
                                      struct arena *arena, struct matrix_view *out,
                                      struct error *err)
@@ -43,7 +44,7 @@ static struct layer_pass pass_of(const struct model_layer *own, const struct mes
                        .scale = 1}};
 }
 
-/* Of a linear kind, with its pass->matrix_count matrices. */
+/* Prepares a linear kind, which has pass->matrix_count matrices. */
 static enum error_code prepare_linear(struct layer_pass *pass, const float *const *matrix,
                                       struct arena *arena, struct error *err)
 {
@@ -57,7 +58,8 @@ static enum error_code prepare_linear(struct layer_pass *pass, const float *cons
         must(rc != ERROR_NONE ||
              aggregation_width(&pass->aggregation, pass->input_dim) == pass->aggregated_dim);
     }
-    /* What is mostly zero is projected before it is aggregated; the greatest of rows is no linear map. */
+    /* Rows that are mostly zero are projected before they are aggregated. That order is wrong for
+     * the maximum, which is not linear. */
     if (!type->uses_edges || pass->aggregation.greatest)
         pass->input.mostly_zero = false;
     if (rc == ERROR_NONE)
@@ -137,7 +139,7 @@ struct forward_job {
 /* Parts of a thread's scratch. */
 struct forward_scratch {
     void *rows;     /* [TILE_ROWS] of the input, or of aggregated rows that are not kept */
-    float *sum;     /* one row of the input: in bf16 alone */
+    float *sum;     /* one row of the input, only in bf16 */
     float *product; /* [LAYER_ROUNDED_ROWS, output_dim] of an output that is rounded */
 };
 
@@ -168,7 +170,7 @@ static size_t scratch_size(const struct layer_pass *pass)
 
 static struct forward_scratch scratch_of(const struct forward_job *job, int thread)
 {
-    if (!job->scratch) /* nothing is wanted, and no address is reckoned from NULL */
+    if (!job->scratch) /* only the size is wanted: computes no address from NULL */
         return (struct forward_scratch){0};
     float *start = job->scratch + (size_t)thread * job->scratch_size;
     float *sum = start + scratch_rows_size(job->pass);
@@ -182,7 +184,8 @@ void layer_pass_finish(const struct layer_pass *pass, float *rows, uint32_t firs
                        pass->active ? pass->active + first * words : NULL);
 }
 
-/* Where rows from `first` on are made: in place, unless they have to be rounded afterwards. */
+/* Returns the place for rows from `first` on: the output itself, unless they have to be rounded
+ * afterwards. */
 static float *output_room(const struct layer_pass *pass, uint32_t first, float *scratch)
 {
     return pass->output_precision == PRECISION_BF16
@@ -198,7 +201,7 @@ static void finish_output(const struct layer_pass *pass, float *rows, uint32_t f
                         pass->output_dim, end - first);
 }
 
-/* The next row after `first` at which an output is finished. */
+/* Returns the next row after `first` at which a piece of output is completed. */
 static uint32_t next_rows(const struct layer_pass *pass, uint32_t first, uint32_t end)
 {
     const bool rounds = pass->output_precision == PRECISION_BF16;
@@ -266,13 +269,14 @@ enum error_code layer_pass_keep_active(struct layer_pass *pass, struct arena *ar
                      "active outputs", err);
 }
 
-/* A layer that uses no edges projects its input rows; those that lie together need not be brought together. */
+/* A layer without edges projects its input rows. Rows that already lie together are used in
+ * place. */
 static void use_input_in_place(struct layer_pass *pass)
 {
     if (pass->input.row_index ||
         pass->input.stride != precision_stride(pass->precision, pass->input_dim))
         return;
-    pass->aggregated = (void *)pass->input.base; /* it is read alone */
+    pass->aggregated = (void *)pass->input.base; /* it is only read */
     pass->aggregated_count = pass->block.destination_count;
 }
 

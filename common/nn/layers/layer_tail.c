@@ -4,7 +4,7 @@
 #include "common/nn/operators/partial_sums.h"
 #include "common/numbers/cpu_kernel.h"
 
-static const char what[] = "what follows a layer"; /* wants memory */
+static const char what[] = "what follows a layer"; /* user of the memory, for messages */
 
 static size_t row_floats(const struct layer_pass *pass)
 {
@@ -57,7 +57,7 @@ struct forward_job {
     const struct layer_pass *pass;
     float *scratch; /* [threads, scratch_size]: rows of the input of a tile, and their projection */
     size_t scratch_size;
-    double *statistics; /* [PARTIAL_SUMS_CHAINS, 4, output_dim]: of a chain, and of a tile */
+    double *statistics; /* [PARTIAL_SUMS_CHAINS, 4, output_dim]: sums of a chain, and of a tile */
     double *counts;     /* [PARTIAL_SUMS_CHAINS] */
 };
 
@@ -149,7 +149,7 @@ static struct column_statistics statistics_at(const struct forward_job *job, int
     return (struct column_statistics){.mean = first, .deviation = first + dim};
 }
 
-/* The tiles and chains are those of partial_sums.h; chains are merged in order. */
+/* Tiles and chains are those of partial_sums.h; chains are merged in order. */
 static void statistics_of_chain(void *context, int64_t chain, int thread)
 {
     const struct forward_job *job = context;
@@ -238,11 +238,12 @@ struct backward_job {
     const struct tail_backward *backward;
     const struct layer_tail *tail;
     const struct layer_pass *pass;
-    float *gradient; /* [destinations, output_dim]: dy, du, then dz */
-    float *
-        below; /* [destinations, input_dim] of a projected residual, unless this is the first layer */
-    float *mean; /* [2, output_dim]: of du x^ and of du over all rows; zeros without a batch */
-    struct partial_sums sums; /* of du x^, of du, and dW of the residual */
+    float *gradient; /* [destinations, output_dim]: dy, then du, then dz */
+    /* [destinations, input_dim] for a projected residual, unless this is the first layer */
+    float *below;
+    /* [2, output_dim]: means of du x^ and of du over all rows; zeros without a batch */
+    float *mean;
+    struct partial_sums sums; /* sums of du x^, of du, and dW of the residual */
     float *scratch; /* [threads, scratch_size]: u of a tile or rows of its input, and two rows */
     size_t scratch_size;
 };
@@ -252,7 +253,7 @@ static float *scratch_of(const struct backward_job *job, int thread)
     return job->scratch + (size_t)thread * job->scratch_size;
 }
 
-/* The gradient of the output. */
+/* Computes the gradient of the output. */
 static void gather_gradient(const struct backward_job *job, const struct tile_rows *tile)
 {
     float *sum = job->gradient + tile->at;
@@ -273,7 +274,7 @@ static void gather_gradient(const struct backward_job *job, const struct tile_ro
     }
 }
 
-/* du, and its sums for the norm. */
+/* Computes du and its sums for the norm. */
 static void activation_back(const struct backward_job *job, const struct tile_rows *tile,
                             float *sums, float *scratch)
 {
@@ -304,7 +305,7 @@ static void norm_back(const struct backward_job *job, const struct tile_rows *ti
                                    tile->dim, gradient);
 }
 
-/* What a projected residual makes of dz. */
+/* Computes the gradients of a projected residual from dz. */
 static void residual_back(const struct backward_job *job, const struct tile_rows *tile, float *sums,
                           float *scratch)
 {
@@ -355,7 +356,7 @@ static void reduce_norm(const struct backward_job *job, const struct layer_tail_
     vector_copy(out->bias, partial_sums_total(&job->sums, dim, dim), dim);
 }
 
-/* From the gradients of weight and bias, which are those sums. */
+/* Computes the means from the gradients of weight and bias, which are those sums. */
 static void find_means(const struct backward_job *job, const struct layer_tail_gradient *out)
 {
     const size_t dim = job->pass->output_dim;

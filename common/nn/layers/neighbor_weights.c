@@ -1,6 +1,6 @@
 #include "common/nn/layers/neighbor_weights.h"
 
-static const char what[] = "the weights of neighbours"; /* wants memory */
+static const char what[] = "the weights of neighbours"; /* user of the memory, for messages */
 
 enum error_code neighbor_weights_values(const struct message_block *block, struct arena *arena,
                                         const float **out, struct error *err)
@@ -21,7 +21,7 @@ enum error_code neighbor_weights_values(const struct message_block *block, struc
     return ERROR_NONE;
 }
 
-/* Loops are not among the edges that the degree counts. */
+/* Returns whether loops are missing among the edges that the degree counts. */
 static bool leaves_loops_out(const struct message_block *block)
 {
     return !block->is_bipartite && !block->degree_has_loops;
@@ -43,7 +43,7 @@ float neighbor_weights_correction(const struct message_block *block, uint32_t i)
     return (float)(block->degree[i] + loops) / (float)count;
 }
 
-/* Of edges with factors. */
+/* Returns the scale of a mean over edges with factors. */
 static float mean_scale(const struct message_block *block, uint32_t i)
 {
     float count = (float)block->degree[i];

@@ -8,7 +8,7 @@ struct propagation_job {
     const struct layer_pass *above;
     const float *logits_gradient;
     float alpha;
-    float *scratch; /* [threads, scratch_size]: a tile's gradient */
+    float *scratch; /* [threads, scratch_size]: the gradient of a tile */
     size_t scratch_size;
 };
 
@@ -24,7 +24,7 @@ int propagation_parameters(const struct model_layer *layer, struct layer_paramet
     return 0;
 }
 
-/* y = (1 - alpha) y + alpha h. */
+/* Computes y = (1 - alpha) y + alpha h. */
 CPU_KERNEL(mix_with_start, (float *restrict y, const float *restrict h, float alpha, size_t count),
            (y, h, alpha, count))
 {
@@ -32,7 +32,7 @@ CPU_KERNEL(mix_with_start, (float *restrict y, const float *restrict h, float al
     vector_add_scaled(y, h, alpha, count);
 }
 
-/* y = alpha x. */
+/* Computes y = alpha x. */
 CPU_KERNEL(copy_scaled, (float *restrict y, const float *restrict x, float alpha, size_t count),
            (y, x, alpha, count))
 {
@@ -99,7 +99,7 @@ enum error_code propagation_backward(struct layer_pass *pass, const struct layer
                                   .scratch_size =
                                       layer_pass_scratch((size_t)TILE_ROWS * pass->output_dim)};
     (void)out;
-    if (is_first) /* nothing below, and nothing of its own */
+    if (is_first) /* there is no layer below, and no parameter */
         return ERROR_NONE;
     enum error_code rc =
         arena_new(arena, &pass->aggregated_gradient,

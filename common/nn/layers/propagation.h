@@ -1,5 +1,5 @@
 /*
- * propagation - layers without parameters, which only pass rows on along the edges.
+ * propagation - layers without parameters, which only move rows along the edges.
  *
  *   y_i = (1 - alpha) (A x)_i + alpha h_i          A as in gcn_weights.h
  *   dx = (1 - alpha) A^T dy,  dh = alpha dy
@@ -11,7 +11,7 @@
 
 #include "common/nn/layers/layer_pass.h"
 
-/* For struct layer_type. */
+/* The functions for struct layer_type. */
 int propagation_parameters(const struct model_layer *layer, struct layer_parameter *out);
 MUST_CHECK enum error_code propagation_forward(struct layer_pass *pass, bool keep,
                                                struct arena *arena, struct thread_pool *pool,

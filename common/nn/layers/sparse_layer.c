@@ -5,7 +5,8 @@
 
 enum { TILE_COLUMNS = 64 };
 
-/* The aggregation of projected rows: the own one is added apart when it has a matrix of its own. */
+/* Returns the aggregation of projected rows. The own row is added separately if it has its own
+ * matrix. */
 static struct aggregation aggregation_of_projected(const struct layer_pass *pass)
 {
     struct aggregation aggregation = pass->aggregation;
@@ -28,10 +29,10 @@ static int64_t column_tiles(uint32_t columns)
 struct forward_job {
     const struct layer_pass *pass;
     struct aggregation aggregation;
-    size_t width;      /* of a projected row: matrix_count * output_dim */
+    size_t width;      /* columns of a projected row: matrix_count * output_dim */
     float *transposed; /* [input_dim, width]: the matrices' transposes side by side */
-    float
-        *projected; /* [sources, width]; of a source that is no destination only the first matrix */
+    /* [sources, width]; a source that is no destination has only the first matrix's part */
+    float *projected;
 };
 
 static void transpose_tile(void *context, int64_t tile, int thread)
@@ -51,7 +52,7 @@ static void transpose_tile(void *context, int64_t tile, int thread)
         }
 }
 
-/* Rows first .. end - 1 of the projected rows, their first `columns`. */
+/* Computes the first `columns` of the projected rows first .. end - 1. */
 static void project_rows(const struct forward_job *job, uint32_t first, uint32_t end,
                          size_t columns)
 {
@@ -141,7 +142,7 @@ struct backward_job {
     struct aggregation aggregation;
     const float *output_gradient;
     const struct layer_gradient *out;
-    float *projected_gradient; /* [sources, output_dim], of the first matrix */
+    float *projected_gradient; /* [sources, output_dim], for the first matrix */
     struct sparse_columns columns;
     float *scratch; /* [threads, TILE_COLUMNS, output_dim] */
 };
@@ -157,7 +158,8 @@ static void backward_tile(void *context, int64_t tile, int thread)
                          job->projected_gradient + (size_t)first * pass->output_dim);
 }
 
-/* Columns first .. end - 1 of the gradient of a matrix: made transposed, then put where they belong. */
+/* Computes columns first .. end - 1 of the gradient of a matrix in transposed form, then copies
+ * them to their place. */
 static void weight_columns(const struct backward_job *job, int m, uint32_t first, uint32_t end,
                            float *scratch)
 {

@@ -64,7 +64,7 @@ static enum error_code find_tensors(const struct model_layer *layer, struct tens
 
 /* --- linear kinds --- */
 
-/* How many rows of the input stand side by side in a row that weigh() aggregates. */
+/* Counts how many rows of the input stand side by side in a row that weigh() aggregates. */
 static enum error_code count_parts(const struct model_layer *layer, int *parts, struct error *err)
 {
     const struct message_block no_rows = {.destination_count = 0};
@@ -79,7 +79,7 @@ static enum error_code count_parts(const struct model_layer *layer, int *parts, 
 static enum error_code check_shapes(const struct model_layer *layer, const struct tensors *tensors,
                                     struct error *err)
 {
-    int matrices = 0; /* the second one multiplies own rows */
+    int matrices = 0; /* the second matrix multiplies own rows */
     for (int i = 0; i < tensors->count; i++) {
         const struct layer_parameter *own = &tensors->own[i];
         matrices += own->dim_count != 1;

@@ -12,7 +12,8 @@
 #include "common/base/error.h"
 #include "common/nn/description/model_description.h"
 
-/* `layer` has its kind, widths and options. Fails: ERROR_BUG, with the rule that the row breaks. */
+/* Checks the row of a layer that has its kind, widths and options. Fails: ERROR_BUG, with the rule
+ * that the row breaks. */
 MUST_CHECK enum error_code layer_row_check(const struct model_layer *layer, struct error *err);
 /* Does the same for a layer of a typed graph: checks `layer->typed`. */
 MUST_CHECK enum error_code layer_row_check_typed(const struct model_layer *layer,

@@ -5,7 +5,7 @@
 
 enum { NEIGHBOR_WEIGHT, BIAS, OWN_WEIGHT, COUNT };
 
-static const char what[] = "the matrices of relations"; /* wants memory */
+static const char what[] = "the matrices of relations"; /* user of the memory, for messages */
 
 static int tensor(uint32_t relation, int which)
 {
@@ -33,7 +33,7 @@ static void parameters(struct parameter_writer *writer)
     }
 }
 
-/* Values of a tensor of a relation. */
+/* Returns the number of values of a tensor of a relation. */
 static size_t tensor_size(const struct typed_pass *pass, uint32_t relation, int which)
 {
     const struct parameter *parameter =
@@ -48,7 +48,7 @@ CPU_KERNEL(add_scaled_tensor,
     vector_add_scaled(sum, x, scale, count);
 }
 
-/* sum += share * the tensor `which` of the relation. */
+/* Adds share * the tensor `which` of the relation to sum. */
 static void add_tensor(const struct typed_pass *pass, uint32_t relation, int which, float share,
                        float *sum)
 {
@@ -56,7 +56,8 @@ static void add_tensor(const struct typed_pass *pass, uint32_t relation, int whi
                       tensor_size(pass, relation, which));
 }
 
-/* Own matrix [output_dim, columns] and bias of a type that some relation leads to; NULL for others. */
+/* Reserves the own matrix [output_dim, columns] and bias of a type that some relation leads to;
+ * sets NULL for other types. */
 static enum error_code own_room(const struct typed_pass *pass, uint32_t type, struct arena *arena,
                                 float **root, float **bias, struct error *err)
 {
@@ -98,7 +99,8 @@ static enum error_code make_own(const struct typed_pass *pass, struct relation_s
     return ERROR_NONE;
 }
 
-/* The matrix of a relation as it is, or in the arena its share. */
+/* Sets the matrix of a relation: the tensor itself, or, if the relations are averaged, its share of
+ * the mean, in the arena. */
 static enum error_code make_weight(const struct typed_pass *pass, struct relation_sums *sums,
                                    uint32_t relation, struct arena *arena, struct error *err)
 {
@@ -132,7 +134,7 @@ static enum error_code forward(struct typed_pass *pass, bool keep,
     return rc == ERROR_NONE ? relation_sums_forward(sums, pass, keep, workspace, err) : rc;
 }
 
-/* The gradient of the tensors of a relation from those of what they were made into. */
+/* Computes the gradients of a relation's tensors from those of the matrices made from them. */
 static void share_out(const struct typed_pass *pass, const struct relation_sums_gradient *sums,
                       uint32_t relation, float *gradient)
 {

@@ -37,7 +37,7 @@ void projection_fold_find(const struct model *model, const float *value,
     }
 }
 
-/* out [columns] = sum over i of factor[i] * row i of `rows`. */
+/* Computes out [columns] = sum over i of factor[i] * row i of `rows`. */
 CPU_KERNEL(sum_of_rows,
            (const float *restrict factor, const float *restrict rows, size_t count, size_t columns,
             float *restrict out),
@@ -54,7 +54,7 @@ CPU_KERNEL_OF(float, dot_of_rows, (const float *restrict x, const float *restric
     return vector_dot(x, y, count);
 }
 
-/* out [columns] += sum over r of factor[r * stride] * row r of `rows`. */
+/* Adds the sum over r of factor[r * stride] * row r of `rows` to out [columns]. */
 CPU_KERNEL(add_rows_by_column,
            (const float *restrict factor, size_t stride, const float *restrict rows, size_t count,
             size_t columns, float *restrict out),

@@ -10,11 +10,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char what[] = "layers by relation"; /* wants memory */
+static const char what[] = "layers by relation"; /* user of the memory, for messages */
 
 /* --- tensors --- */
 
-/* The reverse of a relation between two types says how many edges begin at a node. */
+/* Checks that relations between two types have a reverse, which gives the number of edges that
+ * begin at a node. */
 static enum error_code check_reverses(const struct relation_schema *schema, struct error *err)
 {
     uint16_t degrees[RELATION_COUNT_MAX];
@@ -31,7 +32,7 @@ static enum error_code check_reverses(const struct relation_schema *schema, stru
     return ERROR_NONE;
 }
 
-/* A kind without a matrix passes rows on as they are. */
+/* Checks that widths match if a kind has no matrix: such a kind gives rows as wide as it reads. */
 static enum error_code check_widths(const struct relation_schema *schema,
                                     const struct model_layer *layer, struct error *err)
 {
@@ -77,7 +78,7 @@ enum error_code relation_convs_check(const struct model_config *config,
 
 enum { PREFIX_SIZE = RELATION_KEY_SIZE + 64 };
 
-/* Finds what the names of the tensors of a place begin with. */
+/* Finds the prefix of the tensor names of a place. */
 static void find_prefix(const struct model *model, const struct model_layer *layer, int number,
                         uint32_t i, char out[PREFIX_SIZE])
 {
@@ -139,7 +140,7 @@ void relation_convs_buffers(struct parameter_writer *writer)
 
 /* --- forward --- */
 
-/* row_start and degree of all destinations from those of the rows that have edges. */
+/* Fills in row_start and degree of all destinations from the rows that have edges. */
 static void fill_rows(const struct relation_edges *edges, uint32_t rows, uint32_t *row_start,
                       uint32_t *degree)
 {
@@ -157,13 +158,13 @@ static void fill_rows(const struct relation_edges *edges, uint32_t rows, uint32_
     row_start[rows] = count ? block->row_start[count] : 0;
 }
 
-/* Gives a block what the ends of its edges have, for a layer that divides by it. To such a layer a
- * relation from a type to itself is a plain graph. */
+/* Sets the degrees or sums of both ends of edges, for a layer that divides by them. Such a layer
+ * computes on a relation from a type to itself as on a plain graph. */
 static enum error_code find_ends(const struct typed_pass *pass, const struct relation_edges *edges,
                                  const struct conv_place *place, struct arena *arena,
                                  struct message_block *block, struct error *err)
 {
-    uint32_t *nothing = NULL; /* what a source has that stands for none */
+    uint32_t *nothing = NULL; /* the values of a placeholder source */
     enum error_code rc = ERROR_NONE;
     block->value_sum = edges->target_sum;
     block->source_degree = edges->source_degree;
@@ -204,13 +205,13 @@ static enum error_code spread_rows(const struct typed_pass *pass,
     return ERROR_NONE;
 }
 
-/* A type without sources has one that nobody hears from. */
+/* Returns the number of sources. A type without sources gets one placeholder that has no edges. */
 static uint32_t count_sources(const struct typed_pass *pass, uint32_t type)
 {
     return pass->source_count[type] ? pass->source_count[type] : 1;
 }
 
-/* The block of a relation. */
+/* Makes the block of a relation. */
 static enum error_code find_block(const struct typed_pass *pass, uint32_t i,
                                   const struct conv_place *place, struct arena *arena,
                                   struct message_block *out, struct error *err)
@@ -234,7 +235,7 @@ static enum error_code find_block(const struct typed_pass *pass, uint32_t i,
     return rc;
 }
 
-/* Finds what a relation reads of its sources. */
+/* Finds the source rows that a relation reads. */
 static enum error_code find_input(const struct typed_pass *pass, const struct conv_place *place,
                                   bool is_bipartite, struct arena *arena, struct input_rows *out,
                                   struct error *err)
@@ -252,7 +253,7 @@ static enum error_code find_input(const struct typed_pass *pass, const struct co
     return rc;
 }
 
-/* Edges of the relations before `r`. */
+/* Returns the number of edges of the relations before `r`. */
 static uint64_t edges_before(const struct typed_pass *pass, uint32_t r)
 {
     uint64_t count = 0;
@@ -261,8 +262,8 @@ static uint64_t edges_before(const struct typed_pass *pass, uint32_t r)
     return count;
 }
 
-/* Finds what the layer reads beside its sources: rows of destinations, and rows that the lowest
- * layer of its kind reads. */
+/* Finds the rows that the layer reads beside its sources: rows of destinations, and rows of the
+ * second input. */
 static void find_own_rows(const struct typed_pass *pass, uint32_t i, struct conv *conv)
 {
     const uint32_t target = conv->place.target;
@@ -272,7 +273,7 @@ static void find_own_rows(const struct typed_pass *pass, uint32_t i, struct conv
     conv->pass.slot_dropout = pass->slot_dropout;
     conv->pass.first_slot = edges_before(pass, i);
     if (pass->is_inferred)
-        conv->pass.projects_first = false; /* sources are those of many tiles */
+        conv->pass.projects_first = false; /* the sources are those of many tiles */
     if (pass->sum)
         conv->pass.sum = conv->pass.aggregation.sum = pass->sum[i];
     if (pass->aggregated && i == 0) {
@@ -285,8 +286,8 @@ static void find_own_rows(const struct typed_pass *pass, uint32_t i, struct conv
             pass->model->parameter[pass->layer->inner_buffer_parameter + 3 * (int)i + k].offset;
 }
 
-/* A conv that alone gives the rows of its type does what follows it, tile by tile, unless that is
- * done behind the layer. */
+/* Places the rows of a conv. If it alone gives the rows of its type, it computes the tail tile by
+ * tile, unless the tail runs behind the layer. */
 static enum error_code place_rows(const struct typed_pass *pass, struct conv *conv,
                                   struct arena *arena, struct error *err)
 {
@@ -356,7 +357,7 @@ static void add_relations(const struct join_job *job, float *y, size_t at, size_
     }
 }
 
-/* The first of the relations whose value is the largest gives it. */
+/* Takes the maximum of each value; of equal values the first relation's. */
 static void take_largest(const struct join_job *job, float *y, size_t at, size_t count)
 {
     uint16_t *largest = job->convs->largest[job->type] + at;
@@ -397,7 +398,7 @@ static void join_tile(void *context, int64_t tile, int thread)
         bf16_rows_round((bf16 *)row->output + first * bf16_stride(dim), y, dim, end - first);
 }
 
-/* Makes one row of what the relations of a type give. */
+/* Joins the rows of the relations to a type to one row each. */
 static enum error_code join_type(struct join_job *job, uint32_t type, bool keep,
                                  const struct model_workspace *workspace, struct error *err)
 {

@@ -4,23 +4,23 @@
  *   y_i = act(sum, mean or max over the relations r to the type t of
  *             conv_r(sources of r, own rows of t)_i)
  *
- * Each relation is one layer_pass: a plain graph is one type and one relation, and its layer is one
- * pass, which does bias, activation and dropout tile by tile. Where several relations lead to a type
- * their rows are joined, and the activation is done while a tile is joined. A layer that uses no
- * edges has a pass for each type.
+ * Each relation is one layer_pass. A plain graph is one type and one relation, so its layer is one
+ * pass, which computes bias, activation and dropout tile by tile. If several relations lead to a
+ * type, their rows are joined, and the activation is computed while a tile is joined. A layer that
+ * uses no edges has a pass for each type.
  *
  * A kind reads own rows, of model_layer.own_dim columns, through layer_pass_own_rows(), and leaves
  * own_gradient. The tensors of a relation are convs.<k>.convs.<relation>.<the kind's names>, as in
  * PyG; those of a relation without a name are convs.<k>.<the kind's names>. In a relation with a
  * name a destination has no loop of its own (add_self_loops=False).
  *
- * A kind that divides by what both ends of an edge have (gcn, sgc, appnp, propagate) computes on a
- * relation from a type to itself as on a plain graph, with loops: HeteroConv does so there. PyG
- * refuses such a kind between two types. There the relation has no loops, and its edges are divided
- * by the roots of both degrees in it (gcn_weights.h). The reverse relation tells how many edges
- * begin at a source, so there has to be one.
+ * A kind that divides by values of both ends of an edge (gcn, sgc, appnp, propagate) computes on a
+ * relation from a type to itself as on a plain graph, with loops, as HeteroConv does. PyG refuses
+ * such a kind between two types. Here such a relation has no loops, and its edges are divided by
+ * the roots of both degrees in it (gcn_weights.h). The number of edges that begin at a source is
+ * read from the reverse relation, so there must be one.
  *
- * A destination is a row of every relation to its type, also of one that has no edges to it.
+ * A destination is a row of every relation to its type, even if it has no edges of that relation.
  */
 #ifndef COMMON_NN_TYPED_RELATION_CONVS_H
 #define COMMON_NN_TYPED_RELATION_CONVS_H
@@ -34,8 +34,8 @@ MUST_CHECK enum error_code relation_convs_check(const struct model_config *confi
 void relation_convs_parameters(struct parameter_writer *writer);
 /* Writes the running statistics of the norm inside the layer. */
 void relation_convs_buffers(struct parameter_writer *writer);
-/* As those of struct typed_kind. Backward reads pass->above beside output_gradient, of which an
- * element may be NULL, and sets pass->reader and pass->input_gradient. */
+/* Run the functions of struct typed_kind. Backward reads pass->above beside output_gradient, an
+ * element of which may be NULL, and sets pass->reader and pass->input_gradient. */
 MUST_CHECK enum error_code relation_convs_forward(struct typed_pass *pass, bool keep,
                                                   const struct model_workspace *workspace,
                                                   struct error *err);

@@ -1,17 +1,17 @@
-/* Backward of layers by relation; forward is in relation_convs.c. */
+/* The backward pass of layers by relation; the forward pass is in relation_convs.c. */
 #include "common/math/vector.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/typed/relation_conv.h"
 #include "common/nn/typed/relation_convs.h"
 
-static const char what[] = "gradients of layers by relation"; /* wants memory */
+static const char what[] = "gradients of layers by relation"; /* user of the memory, for messages */
 
 struct back_job {
     struct typed_pass *pass;
     struct convs *convs;
     const struct model_workspace *workspace;
     const struct conv *conv;
-    const float *rows; /* [destinations, columns] that are added to */
+    const float *rows; /* [destinations, columns] to add to */
     float *sum;
     size_t dim;
     float *scratch; /* [threads, scratch_size]: rows of a tile of sources */
@@ -48,14 +48,14 @@ static void add_own_rows(struct back_job *job, const float *rows, float *sum, si
                     own_tile, job);
 }
 
-/* Whether the pass has left a gradient of its sources, and not only of those that stand for none. */
+/* Returns whether the pass has left a gradient of real sources, not only of placeholders. */
 static bool leaves_sources(const struct typed_pass *pass, const struct conv *conv)
 {
     return (conv->pass.input_gradient || conv->pass.aggregated_gradient) &&
            pass->source_count[conv->place.source] > 0;
 }
 
-/* The conv that alone reads the rows of a type; NULL: none does, or several. */
+/* Returns the only conv that reads the rows of a type; NULL: none or several do. */
 static const struct conv *find_reader(const struct typed_pass *pass, const struct convs *convs,
                                       uint32_t type)
 {
@@ -72,7 +72,7 @@ static const struct conv *find_reader(const struct typed_pass *pass, const struc
     return readers == 1 ? found : NULL;
 }
 
-/* Brings together what the relations leave for the rows of a type. */
+/* Adds up the gradients that the relations leave for the rows of a type. */
 static enum error_code leave_type(struct back_job *job, uint32_t type, struct error *err)
 {
     struct typed_pass *pass = job->pass;
@@ -109,11 +109,11 @@ static enum error_code leave_type(struct back_job *job, uint32_t type, struct er
 }
 
 struct slope_job {
-    const struct layer_pass *row;   /* of a type: what follows its joined rows */
+    const struct layer_pass *row;   /* the tail of a type's joined rows */
     const struct layer_pass *above; /* NULL: the gradient is in dy */
     const float *dy;
     uint16_t relation;
-    const uint16_t *largest; /* NULL: the relation has its share of all */
+    const uint16_t *largest; /* NULL: each relation gets its share of the whole gradient */
     float share;
     float *out;
 };
@@ -146,8 +146,7 @@ static void relation_tile(void *context, int64_t tile, int thread)
                                                          : 0;
 }
 
-/* The gradient of the rows that the relations of a type give together, in front of what follows
- * them. */
+/* Computes the gradient of a type's joined rows in front of their tail. */
 static enum error_code find_slope(const struct typed_pass *pass, uint32_t type,
                                   float *output_gradient, const struct model_workspace *workspace,
                                   float **out, struct error *err)
@@ -166,7 +165,7 @@ static enum error_code find_slope(const struct typed_pass *pass, uint32_t type,
     return rc;
 }
 
-/* The gradient of what one relation gives: *dy, or its part of that. */
+/* Sets the gradient of the rows of one relation: *dy, or the relation's part of it. */
 static enum error_code find_part(const struct back_job *job, uint32_t i, const float *dy,
                                  const float **out, struct error *err)
 {
@@ -192,7 +191,7 @@ static enum error_code find_part(const struct back_job *job, uint32_t i, const f
     return rc;
 }
 
-/* Finds where the gradients of the tensors of a place go. */
+/* Finds the places of the gradients of the tensors of a place. */
 static struct layer_gradient gradient_of(const struct typed_pass *pass, const struct conv *conv,
                                          uint32_t i, float *gradient)
 {
@@ -234,7 +233,7 @@ static enum error_code conv_back(struct back_job *job, uint32_t i, const float *
     return rc;
 }
 
-/* Brings together what the relations leave for the rows that the lowest layer of its kind reads. */
+/* Adds up the gradients that the relations leave for the rows of the second input. */
 static enum error_code leave_start(struct back_job *job, uint32_t type, struct error *err)
 {
     const struct typed_pass *pass = job->pass;

@@ -1,6 +1,6 @@
 #include "common/nn/typed/relation_fold.h"
 
-static const char what[] = "the matrices of relations"; /* wants memory */
+static const char what[] = "the matrices of relations"; /* user of the memory, for messages */
 
 uint32_t relation_fold_count(const struct typed_pass *pass)
 {
@@ -12,14 +12,14 @@ static bool is_own(const struct typed_pass *pass, uint32_t matrix)
     return matrix >= pass->schema->relation_count;
 }
 
-/* The type whose rows the matrix is for. */
+/* Returns the type whose rows the matrix multiplies. */
 static uint32_t matrix_type(const struct typed_pass *pass, uint32_t matrix)
 {
     return is_own(pass, matrix) ? matrix - pass->schema->relation_count
                                 : pass->schema->relation[matrix].source_type;
 }
 
-/* Where there are rows for it; else NULL. */
+/* Returns the matrix if there are rows for it, otherwise NULL. */
 static const float *matrix_at(const struct relation_sums *sums, const struct typed_pass *pass,
                               uint32_t matrix)
 {
@@ -83,7 +83,7 @@ static void unfold_matrix(void *context, int64_t matrix, int thread)
                              job->pass->layer->config.output_dim, job->gradient[m]);
 }
 
-/* A row of the projection of job->type: by the matrices in turn. */
+/* Computes one row of the projection of job->type from the matrices in turn. */
 static void unfold_projection_row(void *context, int64_t row, int thread)
 {
     const struct fold_job *job = context;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char what[] = "the rows of relations"; /* wants memory */
+static const char what[] = "the rows of relations"; /* user of the memory, for messages */
 
 bool relation_input_is_possible(const struct model *model)
 {
@@ -26,7 +26,7 @@ static enum error_code new_arrays(struct relation_input *out, uint32_t relations
     return rc;
 }
 
-/* Of one relation, whose sources are of `type`; where they are projected first, nothing. */
+/* Begins one relation with sources of `type`; does nothing if these are projected first. */
 static enum error_code begin_relation(struct relation_input *out, const struct model *model,
                                       const struct projection_fold *fold, uint32_t relation,
                                       struct arena *arena, struct error *err)
@@ -80,7 +80,7 @@ static void aggregate_tile(void *context, int64_t tile, int thread)
                         first, end, NULL, input->aggregated[r] + (size_t)first * input->columns[r]);
 }
 
-/* Rows of the relation that are to be aggregated. */
+/* Returns how many rows of the relation are still to be aggregated. */
 static uint32_t rows_left(const struct relation_input *input, uint32_t relation)
 {
     return input->aggregated[relation]

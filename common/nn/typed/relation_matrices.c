@@ -3,7 +3,7 @@
 #include "common/math/vector.h"
 #include "common/nn/operators/first_bounds.h"
 
-static const char what[] = "the matrices of relations"; /* wants memory */
+static const char what[] = "the matrices of relations"; /* user of the memory, for messages */
 
 static uint32_t input_of(const struct relation_schema *schema, const struct model_layer *layer)
 {
@@ -63,7 +63,7 @@ void relation_matrices_parameters(struct parameter_writer *writer, uint32_t outp
     }
 }
 
-/* A matrix for each relation that has rows. */
+/* Reserves room for a matrix of each relation that has rows. */
 enum error_code relation_matrices_new(const struct typed_pass *pass, uint32_t output,
                                       const struct model_workspace *workspace,
                                       struct relation_matrices *out, struct error *err)
@@ -91,7 +91,7 @@ enum error_code relation_matrices_new(const struct typed_pass *pass, uint32_t ou
     return rc;
 }
 
-/* [cols, rows] from [rows, cols]. */
+/* Writes the transpose [cols, rows] of [rows, cols]. */
 static void transpose(const float *from, size_t rows, size_t cols, float *to)
 {
     for (size_t r = 0; r < rows; r++)
@@ -117,7 +117,8 @@ static size_t matrix_size(const struct relation_matrices *matrices)
     return (size_t)matrices->input * matrices->output;
 }
 
-/* Element (row, column) of block `block` of the tensor is element [column, row] of the matrix, behind those before. */
+/* Copies element (row, column) of block `block` of the tensor to element [column, row] of the
+ * matrix, offset by the blocks before it. */
 static void copy_blocks(const struct relation_matrices *matrices, const float *tensor,
                         float *matrix)
 {
@@ -173,10 +174,11 @@ void relation_matrices_make(const struct relation_matrices *matrices, struct thr
 
 struct back_job {
     const struct relation_matrices *matrices;
-    float *gradient; /* of the model */
+    float *gradient; /* gradient of the model */
 };
 
-/* Of free matrices and of blocks that is all; with bases the gradient stays in the order of the tensor. */
+/* Transposes the gradient of free matrices and of blocks, which completes it. With bases the
+ * gradient keeps the order of the tensor. */
 static void turn_gradient(void *context, int64_t relation, int thread)
 {
     const struct back_job *job = context;
@@ -197,7 +199,7 @@ static void turn_gradient(void *context, int64_t relation, int thread)
             dot_of_matrices(turned, typed_parameter(m->pass, m->weight) + b * size, size);
 }
 
-/* Of basis `base`: the sum over the relations, in order. */
+/* Computes the gradient of basis `base`: the sum over the relations, in order. */
 static void sum_base(void *context, int64_t base, int thread)
 {
     const struct back_job *job = context;

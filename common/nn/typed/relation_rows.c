@@ -2,7 +2,7 @@
 
 #include "common/numbers/ascending.h"
 
-static const char what[] = "the rows of relations"; /* wants memory */
+static const char what[] = "the rows of relations"; /* user of the memory, for messages */
 
 static uint32_t count_rows(const struct message_block *block, bool counts)
 {
@@ -16,7 +16,8 @@ static uint32_t count_rows(const struct message_block *block, bool counts)
     return count;
 }
 
-/* Rows without edges take no room among those of others, so a row ends where the next one begins. */
+/* Rows without edges take no room between the others, so each row ends where the next one
+ * begins. */
 static void fill(const struct message_block *block, uint32_t *row, uint32_t *row_start,
                  uint32_t *degree)
 {

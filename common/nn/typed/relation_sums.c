@@ -9,7 +9,7 @@
 #include "common/nn/typed/relation_rows.h"
 #include "common/numbers/cpu_kernel.h"
 
-static const char what[] = "the rows of relations"; /* wants memory */
+static const char what[] = "the rows of relations"; /* user of the memory, for messages */
 
 static uint32_t source_dim(const struct typed_pass *pass, uint32_t relation)
 {
@@ -30,7 +30,7 @@ static enum precision precision_of(const struct typed_pass *pass)
     return pass->model->config.precision;
 }
 
-/* Row `row` of those of a relation that are aggregated. */
+/* Returns row `row` of the aggregated rows of a relation. */
 static void *aggregated_row(const struct typed_pass *pass, void *rows, uint32_t relation,
                             size_t row)
 {
@@ -101,14 +101,14 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Whether there is matrix `i` among those of relations and then of types. */
+/* Returns whether matrix `i` exists, counted over relations and then types. */
 static bool has_matrix(const struct relation_sums *sums, const struct typed_pass *pass, uint32_t i)
 {
     const uint32_t relations = pass->schema->relation_count;
     return i < relations ? sums->weight[i] != NULL : sums->root[i - relations] != NULL;
 }
 
-/* The matrices that rows of relations, and own rows of types, are multiplied with. */
+/* Prepares the matrices that multiply rows of relations, and own rows of types. */
 static enum error_code find_linear(struct relation_sums *sums, const struct typed_pass *pass,
                                    struct arena *arena, struct error *err)
 {
@@ -144,8 +144,8 @@ struct forward_job {
     const struct relation_sums *sums;
     const struct typed_pass *pass;
     uint32_t type;
-    /* [threads, 3, rows_size]: input or aggregated rows of a tile, their products, and rows that are
-     * rounded afterwards; behind them a row of sums. */
+    /* [threads, 3, rows_size]: input or aggregated rows of a tile, their products, and rows that
+     * are rounded afterwards; behind them a row of sums. */
     float *scratch;
     size_t rows_size, scratch_size;
 };
@@ -158,7 +158,7 @@ CPU_KERNEL(add_bias_to_rows,
         vector_add(rows + i * dim, bias, dim);
 }
 
-/* Row k of `more` is added to row row[k] - first. */
+/* Adds row k of `more` to row row[k] - first. */
 CPU_KERNEL(add_rows_where_they_belong,
            (float *restrict rows, const float *restrict more, const uint32_t *row, uint32_t first,
             size_t dim, size_t count),
@@ -189,7 +189,7 @@ static void project_own(const struct forward_job *job, uint32_t first, uint32_t 
         add_bias_to_rows(y, job->sums->bias[job->type], dim, end - first);
 }
 
-/* Of rows from .. to - 1 of the relation, whose destinations begin at `first`. */
+/* Adds rows from .. to - 1 of the relation; the destinations of the tile begin at `first`. */
 static void add_relation(const struct forward_job *job, uint32_t relation, uint32_t first,
                          uint32_t from, uint32_t to, float *scratch, float *y)
 {
@@ -304,15 +304,15 @@ struct backward_job {
     const struct relation_sums *sums;
     const struct typed_pass *pass;
     float *const *output_gradient;       /* [types] */
-    float **aggregated_gradient;         /* [relations]: da_r; NULL where nobody wants it */
+    float **aggregated_gradient;         /* [relations]: da_r; NULL if it is not needed */
     struct folded_weight *folded;        /* [matrices]: their gradients */
-    struct transposed_edges *transposed; /* [relations], of those */
-    uint32_t number;                     /* the relation, or the type, that is at work */
+    struct transposed_edges *transposed; /* [relations], for da_r */
+    uint32_t number;                     /* index of the relation or type that is processed */
     struct partial_sums partial;
-    float *
-        scratch; /* [threads, rows_size + columns_size]: rows of a tile, and the sums of their columns */
+    /* [threads, rows_size + columns_size]: rows of a tile, and the sums of their columns */
+    float *scratch;
     size_t rows_size, columns_size;
-    bf16 *room; /* [threads, room_size]: of products in bf16 */
+    bf16 *room; /* [threads, room_size]: operands of products in bf16 */
     size_t room_size;
 };
 
@@ -321,7 +321,7 @@ static float *scratch_of(const struct backward_job *job, int thread)
     return job->scratch + (size_t)thread * (job->rows_size + job->columns_size);
 }
 
-/* dy [count, output_dim] of a tile as an operand of the products with a matrix. */
+/* Returns dy [count, output_dim] of a tile as an operand of the products with a matrix. */
 static struct linear_gradient operand_of(const struct backward_job *job,
                                          const struct linear_weight *weight, const float *dy,
                                          size_t count, bool wants_input, int thread)
@@ -360,10 +360,11 @@ CPU_KERNEL(sum_columns,
 /* The columns of a folded relation: behind the sum of its matrix. */
 static bool lie_together(const uint32_t *row, size_t count)
 {
-    return row[count - 1] - row[0] == count - 1; /* they ascend */
+    return row[count - 1] - row[0] == count - 1; /* row numbers ascend */
 }
 
-/* dy of the rows of a tile: in place where their destinations lie together, else copied to `scratch`. */
+/* Returns dy of the rows of a tile: in place if their destinations lie together, otherwise copied
+ * to `scratch`. */
 static const float *destination_rows(const struct backward_job *job, uint32_t relation,
                                      const struct partial_sums_tile *tile, float *scratch)
 {
@@ -398,7 +399,7 @@ static void relation_tile(void *context, const struct partial_sums_tile *tile)
                     tile->sum + dim * input_dim);
 }
 
-/* The own rows, and the bias: behind the sum of the weights. */
+/* Computes the sums of own rows; the bias lies behind the sum of the weights. */
 static void own_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct backward_job *job = context;
@@ -429,7 +430,8 @@ CPU_KERNEL(add_to_rows, (float *restrict rows, const float *restrict more, size_
     vector_add(rows, more, count);
 }
 
-/* Sources of type job->number: what own_tile() left of destinations, and what the relations from them say. */
+/* Computes the gradient of sources of type job->number: what own_tile() left for destinations, plus
+ * the gradients from the relations that begin there. */
 static void source_tile(void *context, int64_t tile, int thread)
 {
     const struct backward_job *job = context;
@@ -511,7 +513,8 @@ static enum error_code find_room(struct backward_job *job, struct arena *arena, 
     return rc;
 }
 
-/* What was summed of a matrix, and of the columns behind it: `columns`, or NULL. A folded one keeps both for later. */
+/* Completes the sum of a matrix and of the columns behind it: `columns`, or NULL. Keeps both for a
+ * folded matrix, which needs them later. */
 static void matrix_total(struct backward_job *job, uint32_t matrix, size_t size, float *out,
                          float *columns, struct thread_pool *pool)
 {
@@ -567,7 +570,7 @@ static enum error_code own_back(struct backward_job *job, uint32_t t,
     return ERROR_NONE;
 }
 
-/* Each type's sources, from what the relations say of them. */
+/* Computes the gradient of each type's sources from those of its relations. */
 static void find_input_gradients(struct backward_job *job, struct thread_pool *pool)
 {
     const struct typed_pass *pass = job->pass;

@@ -1,6 +1,6 @@
 #include "common/nn/typed/row_product.h"
 
-static const char what[] = "rows of node types"; /* wants memory */
+static const char what[] = "rows of node types"; /* user of the memory, for messages */
 
 enum error_code row_product_new(const struct row_matrix *matrix, uint32_t count,
                                 const struct input_rows *input, float *output, struct arena *arena,
@@ -31,7 +31,7 @@ enum error_code row_product_forward(struct row_product *product, bool keep,
     return layer_pass_forward(&product->pass, keep, workspace->arena, workspace->pool, err);
 }
 
-/* What writes the gradients takes them from a struct. NOLINTBEGIN(readability-non-const-parameter) */
+/* The gradients are written through a struct. NOLINTBEGIN(readability-non-const-parameter) */
 enum error_code row_product_backward(struct row_product *product, const float *dy, bool wants_input,
                                      float *matrix_gradient, float *bias_gradient,
                                      const struct model_workspace *workspace, struct error *err)

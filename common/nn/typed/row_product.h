@@ -1,5 +1,6 @@
 /*
- * row_product - a matrix for each row inside a typed layer, y = x W^T + b: a layer of kind mlp in the way of layer_pass.h.
+ * row_product - one matrix applied to each row inside a typed layer, y = x W^T + b: a layer of kind
+ * mlp run by layer_pass.h.
  */
 #ifndef COMMON_NN_TYPED_ROW_PRODUCT_H
 #define COMMON_NN_TYPED_ROW_PRODUCT_H
@@ -17,25 +18,29 @@ struct row_matrix {     /* borrowed */
     uint32_t input_dim, output_dim;
 };
 
-/* Its rows [count, output_dim], which forward fills, are in `output` or, when that is NULL, in the arena. count >= 1. */
+/* Makes a product of count >= 1 rows. Forward writes its rows [count, output_dim] to `output`, or,
+ * if that is NULL, to the arena. */
 MUST_CHECK enum error_code row_product_new(const struct row_matrix *matrix, uint32_t count,
                                            const struct input_rows *input, float *output,
                                            struct arena *arena, struct row_product **out,
                                            struct error *err);
+/* Computes the rows. `keep`: keeps the values that backward needs. */
 MUST_CHECK enum error_code row_product_forward(struct row_product *product, bool keep,
                                                const struct model_workspace *workspace,
                                                struct error *err);
-/* From dy [count, output_dim] the gradients of matrix and bias (NULL: nobody wants that of the bias), written, and with
- * wants_input that of the input, row_product_input_gradient(). */
+/* Computes from dy [count, output_dim] the gradients of matrix and bias (NULL: that of the bias is
+ * not wanted), and with wants_input also that of the input, row_product_input_gradient(). */
 MUST_CHECK enum error_code row_product_backward(struct row_product *product, const float *dy,
                                                 bool wants_input, float *matrix_gradient,
                                                 float *bias_gradient,
                                                 const struct model_workspace *workspace,
                                                 struct error *err);
+/* Returns the rows [count, output_dim]. */
 static inline float *row_product_rows(const struct row_product *product)
 {
     return product->pass.output;
 }
+/* Returns the gradient of the input [count, input_dim], after a backward pass that wanted it. */
 static inline float *row_product_input_gradient(const struct row_product *product)
 {
     return product->pass.input_gradient;

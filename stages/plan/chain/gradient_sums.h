@@ -27,7 +27,7 @@
 struct gradient_sum {
     int level, range;
     int32_t group; /* its number on its level */
-    /* Its inputs: slots, or on a higher level groups of the level below. */
+    /* The range of its inputs: slots, or on a higher level groups of the level below. */
     int32_t first, count;
     bool is_mean; /* it is on the last level */
 };

@@ -32,9 +32,9 @@ enum unit_retention {
     /* All the time, or made before there is a run. */
     RETAINED_TO_THE_END,
     RETAINED_ROUNDS, /* from the oldest kept version on (retention_rule.h) */
-    /* As above, and the versions that the rounds from there on start from (schedule_base()). */
+    /* Like RETAINED_ROUNDS, plus the versions from which those rounds start (schedule_base()). */
     RETAINED_BASES,
-    /* As above, and the sampling pass that the rounds from there on use. */
+    /* Like RETAINED_ROUNDS, plus the sampling pass that those rounds use. */
     RETAINED_PASSES,
     RETAINED_SNAPSHOTS /* from the oldest kept version on, and the best */
 };
@@ -42,14 +42,14 @@ enum unit_retention {
 struct unit_row {
     const char *name, *stage;
     enum unit_line line;
-    /* Its name has these numbers after its round or version. */
+    /* The name of a unit has these numbers after its round or version. */
     bool has_layer, has_slot;
     /* Units of one round and layer do not all wait for the same number of units. */
     bool slots_wait_differently;
     /* The option of `graphmill replay STAGE` that means this kind; NULL: the kind that replay takes
      * without an option. */
     const char *replay_option;
-    /* Its record can be made again from others that are kept as long. */
+    /* The unit's record can be made again from others that are kept as long. */
     bool recomputable;
     bool is_made_of_weights; /* it reads weights of a version that it does not wait for itself */
     /* It reads rows of learnable embeddings, of the version that is its round's number. */

@@ -5,17 +5,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Edges of one relation, one behind the other. */
+/* Consecutive edges of one relation. */
 struct edge_run {
     uint32_t relation, first, end;
 };
 
-/* The walk over a batch's edges stands here. */
+/* The position of the walk over a batch's edges. */
 struct edge_walk {
     const struct mini_batch *batch;
     uint32_t hop, relation;
-    uint32_t row[RELATION_COUNT_MAX];       /* the next of each relation, counted in it */
-    uint32_t next[RELATION_TYPE_COUNT_MAX]; /* the number of the next node that is found */
+    /* the next row of each relation, counted within the relation */
+    uint32_t row[RELATION_COUNT_MAX];
+    /* the number that the next new node of each type gets */
+    uint32_t next[RELATION_TYPE_COUNT_MAX];
 };
 
 static struct edge_walk walk_begin(const struct mini_batch *batch)
@@ -26,7 +28,8 @@ static struct edge_walk walk_begin(const struct mini_batch *batch)
     return walk;
 }
 
-/* Rows of the relation that were expanded before the next hop; of another form than NESTED all. */
+/* Returns the rows of the relation that were expanded before the next hop; in forms other than
+ * NESTED, all rows. */
 static uint32_t rows_until(const struct edge_walk *walk, uint32_t relation, uint32_t rows)
 {
     const struct mini_batch *batch = walk->batch;
@@ -40,7 +43,8 @@ static uint32_t rows_until(const struct edge_walk *walk, uint32_t relation, uint
     return at;
 }
 
-/* The next edges in the order of discovery, which may be none; false at the end. */
+/* Sets *run to the next edges in the order of discovery, which may be none. Returns false at the
+ * end. */
 static bool walk_next(struct edge_walk *walk, struct edge_run *run)
 {
     const struct mini_batch *batch = walk->batch;
@@ -97,8 +101,7 @@ void batch_discovery_restore(const struct mini_batch *batch, const uint64_t *is_
     struct edge_walk walk = walk_begin(batch);
     struct edge_run run;
     const uint32_t *rest = neighbor + (batch->edge_count - rest_count);
-    for (uint32_t e = 0; e < batch->edge_count;
-         e++) /* what is read is never behind what is written */
+    for (uint32_t e = 0; e < batch->edge_count; e++) /* reading never overtakes writing */
         if (!is_marked(is_new, e))
             neighbor[e] = *rest++;
     while (walk_next(&walk, &run)) {

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-/* Where the rows of a hop begin. Below 2^32 in a batch that is sound. */
+/* Returns where the rows of a hop begin. The result is below 2^32 in a sound batch. */
 static uint64_t first_row(const struct mini_batch *batch, int hop)
 {
     uint64_t first = 0;
@@ -52,7 +52,7 @@ struct message_block mini_batch_block(const struct mini_batch *batch, int layer)
     };
 }
 
-/* Returns where the rows of each hop begin in the relation, if a LAYERED batch lists them; else
+/* Returns where the rows of each hop begin in the relation if a LAYERED batch lists them, otherwise
  * NULL. */
 static const uint32_t *hop_rows(const struct mini_batch *batch, uint32_t relation)
 {
@@ -60,8 +60,7 @@ static const uint32_t *hop_rows(const struct mini_batch *batch, uint32_t relatio
                           : NULL;
 }
 
-/* The rows of a relation that the layer of a hop computes on: [*first, *end) of those that it
- * lists. */
+/* Finds the listed rows of a relation that the layer of a hop computes: [*first, *end). */
 static void listed_rows(const struct mini_batch *batch, uint32_t relation, int hop, uint32_t *first,
                         uint32_t *end)
 {
@@ -76,7 +75,7 @@ static void listed_rows(const struct mini_batch *batch, uint32_t relation, int h
                                            mini_batch_known(batch, target, hop));
 }
 
-/* Sets what the ends of a relation's edges have, where the batch tells it. */
+/* Sets the degrees of the ends of a relation's edges if the batch stores them. */
 static void find_ends(const struct mini_batch *batch, uint32_t relation, struct relation_edges *out)
 {
     if (!batch->back || batch->back[relation] == RELATION_COUNT_MAX)
@@ -112,8 +111,8 @@ static struct relation_edges listed_edges(const struct mini_batch *batch, uint32
         .row = batch->row + begin + first};
 }
 
-/* The edges of the one relation of a batch that does not list its rows. Its nodes are the sources,
- * and what the batch has of a node is what a source has. */
+/* Returns the edges of the one relation of a batch that does not list its rows. The batch's nodes
+ * are the sources, so the batch's values of nodes are those of sources. */
 static struct relation_edges all_edges(const struct mini_batch *batch, int layer)
 {
     const struct message_block block = mini_batch_block(batch, layer);
@@ -213,7 +212,7 @@ enum error_code batch_form_check_rows(const struct mini_batch *batch, struct err
     return rc;
 }
 
-/* Sources that a row of the relation may have, which is row `i` of it. */
+/* Returns how many sources are known to row `i` of the relation. */
 static uint32_t sources_known(const struct mini_batch *batch, uint32_t relation, uint32_t i)
 {
     const uint32_t source = mini_batch_source_type(batch, relation);
@@ -281,7 +280,7 @@ enum error_code batch_form_check_neighbors(const struct mini_batch *batch, struc
     return ERROR_NONE;
 }
 
-/* The seed that node `i` of a type is of. */
+/* Returns the seed that node `i` of a type belongs to. */
 static uint32_t seed_of(const struct mini_batch *batch, uint32_t type, uint32_t i)
 {
     return batch->seed_of[mini_batch_node_begin(batch, type) + i];
@@ -307,7 +306,7 @@ static enum error_code check_apart(const struct mini_batch *batch, uint32_t rela
     return ERROR_NONE;
 }
 
-/* The nodes of a type, whose first seed has the number `first`. */
+/* Checks the nodes of a type, whose first seed has the number `first`. */
 static enum error_code check_seeds(const struct mini_batch *batch, uint32_t type, uint32_t first,
                                    struct error *err)
 {

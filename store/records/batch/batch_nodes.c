@@ -37,9 +37,9 @@ static enum error_code node_twice(const struct mini_batch *batch, uint32_t index
                      index, batch->node[index], first);
 }
 
-/* Enters every node into an open-addressing set of at least twice as many places; a place holds the
- * node plus one, so that zero is empty. The index of the first node that was there, or
- * node_count. */
+/* Enters every node into an open-addressing set with at least twice as many places. A place holds
+ * the node plus one, so that zero means empty. Returns the index of the first node that was there
+ * already, or node_count. */
 static uint32_t enter_hashed(const struct mini_batch *batch, uint32_t *set, unsigned bits)
 {
     const uint32_t mask = (uint32_t)((1ULL << bits) - 1);
@@ -58,8 +58,8 @@ static uint32_t enter_hashed(const struct mini_batch *batch, uint32_t *set, unsi
     return batch->node_count;
 }
 
-/* The same with one bit for each node up to the largest: for graphs of up to some ten million nodes
- * a set that stays in cache. */
+/* Does the same with one bit for each node up to the largest: for graphs of up to some ten million
+ * nodes this set stays in cache. */
 static uint32_t enter_bits(const struct mini_batch *batch, uint64_t *set)
 {
     uint64_t twice = 0;
@@ -93,13 +93,13 @@ enum error_code batch_nodes_check_ids(const struct mini_batch *batch, struct err
     return ERROR_NONE;
 }
 
-/* Whichever set is smaller. */
+/* Uses whichever set is smaller. */
 enum error_code batch_nodes_check_once(struct mini_batch *batch, struct error *err)
 {
     unsigned bits = 1;
     while (bits < 32 && (1ULL << bits) < 2 * (uint64_t)batch->node_count)
         bits++;
-    if (batch->node_count > 1U << 31) /* the set would have no free place left to stop at */
+    if (batch->node_count > 1U << 31) /* a search in the set needs a free place to stop at */
         return error_set(err, ERROR_CORRUPT, "expected at most 2147483648 nodes, found %" PRIu32,
                          batch->node_count);
     const uint64_t bit_words = batch->node_limit / 64 + 1ULL;

@@ -1,5 +1,5 @@
 /*
- * batch_nodes - that no node is in a mini-batch twice.
+ * batch_nodes - checks the nodes of a mini-batch: valid ids, and no node twice.
  */
 #ifndef STORE_RECORDS_BATCH_BATCH_NODES_H
 #define STORE_RECORDS_BATCH_BATCH_NODES_H
@@ -9,12 +9,12 @@
 
 #include <stdint.h>
 
-/* Of `count` values; 0 of none. */
+/* Returns the largest of `count` values; 0 of none. */
 uint32_t batch_nodes_largest(const uint32_t *value, uint32_t count);
-/* Ids are such as a graph may have. Fails: ERROR_CORRUPT naming the first that is not. */
+/* Checks that ids are valid in a graph. Fails: ERROR_CORRUPT naming the first that is not. */
 MUST_CHECK enum error_code batch_nodes_check_ids(const struct mini_batch *batch, struct error *err);
-/* In the memory of the batch, whose node_limit is set. Fails: ERROR_CORRUPT naming the first node
- * that is there twice; ERROR_NO_MEMORY. */
+/* Checks that no node is there twice; uses the batch's memory, and node_limit must be set. Fails:
+ * ERROR_CORRUPT naming the first node that is there twice; ERROR_NO_MEMORY. */
 MUST_CHECK enum error_code batch_nodes_check_once(struct mini_batch *batch, struct error *err);
 
 #endif

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * The checks are linear passes without a branch in them, so that they run in vectors; only when a
- * pass says "something is wrong" does a second, slow one look for the first culprit. A batch of a
- * million edges is checked in about a millisecond, most of it for "no node twice".
+ * The checks are linear passes without branches, so that they run in vectors. Only if a pass finds
+ * an error, a second, slow pass looks for the first wrong element. A batch of a million edges is
+ * checked in about a millisecond, most of it for "no node twice".
  */
 
 static const char what[] = "a mini-batch";
@@ -67,7 +67,7 @@ enum error_code batch_reading_unpack(const struct batch_reading *reading,
     return rc;
 }
 
-/* A copy of what lies in the record, which goes. */
+/* Copies data of the record, which will be released, into the batch's memory. */
 static enum error_code copy(struct mini_batch *batch, const void *data, uint64_t bytes,
                             const void **out, struct error *err)
 {
@@ -91,8 +91,8 @@ enum error_code batch_reading_keep(const struct batch_reading *reading, const ch
 
 /* --- nodes --- */
 
-/* Before memory is asked for them: nodes have bits, or "seed_of" has some for each that is there
- * again. */
+/* Checks the node count before memory is allocated for it: `width` bits give at most 2^width ids,
+ * each of which may be there once, or in a disjoint batch once for each seed. */
 static enum error_code check_node_count(const struct batch_reading *reading, struct error *err)
 {
     const struct mini_batch *batch = reading->out;
@@ -100,8 +100,9 @@ static enum error_code check_node_count(const struct batch_reading *reading, str
     const uint64_t *words = NULL;
     const uint64_t times = record_has(reading->view, SECTION_SEED_OF)
                                ? batch->seed_count
-                               : 1;         /* that a node is there */
-    if (batch->node_count > times << width) /* one would be there more often, maybe without a bit */
+                               : 1; /* how often a node may be there */
+    /* more nodes would repeat an id too often, perhaps without any bit in the record */
+    if (batch->node_count > times << width)
         return error_set(err, ERROR_CORRUPT,
                          "record %s: width[%d]: expected more bits for %" PRIu32
                          " nodes, found %" PRIu32,
@@ -141,7 +142,7 @@ static enum error_code read_nodes(const struct batch_reading *reading, struct er
     return ERROR_NONE;
 }
 
-/* --- what may be there --- */
+/* --- optional sections --- */
 
 static enum error_code read_columns(const struct batch_reading *reading, struct error *err)
 {
@@ -157,7 +158,7 @@ static enum error_code read_columns(const struct batch_reading *reading, struct 
     return rc;
 }
 
-/* A section of numbers that may be there, into *out. */
+/* Reads an optional section of numbers into *out. */
 static enum error_code read_numbers(const struct batch_reading *reading, const char *name,
                                     enum element_type type, uint64_t count, const void **out,
                                     struct error *err)
@@ -182,7 +183,7 @@ static enum error_code read_degrees(const struct batch_reading *reading, struct 
     return rc;
 }
 
-/* A packed section `name` that may be there, whose width is in the section `width_name`. */
+/* Reads an optional packed section `name`, whose width is in the section `width_name`. */
 static enum error_code read_packed(const struct batch_reading *reading, const char *name,
                                    const char *width_name, uint64_t count, const uint32_t **out,
                                    struct error *err)
@@ -206,7 +207,8 @@ static enum error_code read_packed(const struct batch_reading *reading, const ch
     return rc;
 }
 
-/* Checks what the ends of edges have: each relation names one that ends where it begins. */
+/* Reads the degrees of edge ends, and checks that "back" names for each relation one that ends in
+ * its source type. */
 static enum error_code read_ends(const struct batch_reading *reading, struct error *err)
 {
     struct mini_batch *out = reading->out;
@@ -268,9 +270,9 @@ static enum error_code read_optional(const struct batch_reading *reading, struct
     return rc == ERROR_NONE ? read_columns(reading, err) : rc;
 }
 
-/* --- the whole --- */
+/* --- the whole record --- */
 
-/* The place of each packed array in "width". */
+/* Maps each packed array to its element of "width". */
 static enum error_code read_widths(struct batch_reading *reading, struct error *err)
 {
     static const char *const old_name[] = {"node", "row", "row_length", "neighbor", "degree"};

@@ -62,8 +62,8 @@
  *             Version 32 is read, too: batches with relations had it until version 6. It has
  *             "shape" [3] (hops, types, relations), widths of node, row, row_length, neighbor and
  *             degree, and all edges in "neighbor" without "is_new".
- *   packed    U64 words as in common/numbers/packed_integers.h, as wide as the section "width" says;
- *             bits too; the rest of the last word is zero
+ *   packed    U64 words as in common/numbers/packed_integers.h, whose width is in the section
+ *             "width"; bits are stored so, too; the rest of the last word is zero
  *   valid     rows and their neighbours are as the form requires (batch_form.h; for NESTED: rows
  *             exist for the nodes known before the last hop, each once, and the neighbours of a
  *             node of hop h are known after hop h + 1); no node is there twice, except in a
@@ -113,28 +113,34 @@ enum { HOP_COUNT_MAX = 16 };
 /* Stored numbers: never renumber, only add. */
 enum batch_form { BATCH_NESTED, BATCH_LAYERED, BATCH_SUBGRAPH, BATCH_FORM_COUNT };
 
-struct mini_batch { /* {0} is empty; one that was read: mini_batch_release() */
+struct mini_batch { /* {0} is empty; after reading, call mini_batch_release() */
     enum batch_form form;
     int hop_count;
-    uint32_t type_count, relation_count;                    /* 0 is 1 */
+    uint32_t type_count, relation_count;                    /* 0 means 1 */
     uint32_t seed_count, node_count, row_count, edge_count; /* of all types, of all relations */
-    uint32_t node_limit;     /* of a batch that was read: no node is this or above */
+    uint32_t node_limit;     /* in a batch that was read: every node is below this */
     const uint16_t *ends;    /* [relation_count, 2] source and target type; NULL: type 0 */
     const uint32_t *hop_end; /* [type_count, hop_count + 1] */
-    const uint32_t
-        *node_begin;           /* [type_count + 1] where nodes of a type begin; NULL: of one type */
-    const uint32_t *node;      /* [node_count] */
-    const uint32_t *row_begin; /* [relation_count + 1] and the rows of a relation; NULL: of one */
-    const uint32_t *edge_begin; /* [relation_count + 1] and its edges; likewise */
-    const uint32_t *row; /* [row_count] which node of the target type a row is of; NULL: there is
-                                 * one relation, and rows are of all nodes that the form says */
-    const uint32_t *hop_row;   /* [relation_count, hop_count + 1] where rows of a hop begin in the
-                                 * relation; of a LAYERED batch that lists rows, else NULL */
-    const uint32_t *row_start; /* [row_count + relation_count] a relation's rows + 1, from 0 */
-    const uint32_t *neighbor;  /* [edge_count] */
-    const uint32_t *degree;    /* [node_count], with `row` [row_count]; or NULL */
-    const float *weight_sum;   /* [node_count], with `row` [ends]; or NULL */
-    /* [relation_count] or NULL; RELATION_COUNT_MAX: no relation tells, and then it is not stored */
+    /* [type_count + 1] where nodes of a type begin; NULL: there is one type */
+    const uint32_t *node_begin;
+    const uint32_t *node; /* [node_count] */
+    /* [relation_count + 1] where the rows of a relation begin; NULL: there is one relation */
+    const uint32_t *row_begin;
+    /* [relation_count + 1] where its edges begin; NULL: there is one relation */
+    const uint32_t *edge_begin;
+    /* [row_count] the node of the target type of each row; NULL: there is one relation, and rows
+     * exist for all nodes that the form requires */
+    const uint32_t *row;
+    /* [relation_count, hop_count + 1] where rows of a hop begin in the relation; in a LAYERED batch
+     * that lists rows, otherwise NULL */
+    const uint32_t *hop_row;
+    /* [row_count + relation_count] row starts of each relation, one more than its rows, from 0 */
+    const uint32_t *row_start;
+    const uint32_t *neighbor; /* [edge_count] */
+    const uint32_t *degree;   /* [node_count], with `row` [row_count]; or NULL */
+    const float *weight_sum;  /* [node_count], with `row` [ends]; or NULL */
+    /* [relation_count] or NULL; RELATION_COUNT_MAX: no relation has the degrees, and then the array
+     * is not stored */
     const uint16_t *back;
     const uint32_t *end_degree;       /* [ends], mini_batch_ends(); or NULL; with `back` */
     struct edge_columns_view columns; /* [edge_count] */
@@ -143,8 +149,8 @@ struct mini_batch { /* {0} is empty; one that was read: mini_batch_release() */
     const float *seed_weight;         /* [seed_count] or NULL */
     const uint32_t *seed_of;          /* [node_count] or NULL */
     const int64_t *seed_time;         /* [seed_count] or NULL */
-    struct seed_pairs pairs;          /* of seeds; {0}: none */
-    struct arena memory;              /* of a batch that was read: holds the arrays */
+    struct seed_pairs pairs;          /* pairs of the seeds; {0}: none */
+    struct arena memory;              /* holds the arrays of a batch that was read */
 };
 
 static inline uint32_t mini_batch_types(const struct mini_batch *batch)
@@ -157,13 +163,13 @@ static inline uint32_t mini_batch_relations(const struct mini_batch *batch)
     return batch->relation_count ? batch->relation_count : 1;
 }
 
-/* Nodes of a type that are known after `hop` hops; the first of them are its seeds. */
+/* Returns the nodes of a type that are known after `hop` hops; the first of them are its seeds. */
 static inline uint32_t mini_batch_known(const struct mini_batch *batch, uint32_t type, int hop)
 {
     return batch->hop_end[(size_t)type * ((size_t)batch->hop_count + 1) + (size_t)hop];
 }
 
-/* Seeds of all types before `type`; of mini_batch_types() all of them. */
+/* Returns the seeds of all types before `type`; for mini_batch_types() all seeds. */
 static inline uint32_t mini_batch_seeds(const struct mini_batch *batch, uint32_t type)
 {
     uint32_t seeds = 0;
@@ -199,7 +205,7 @@ static inline uint32_t mini_batch_target_type(const struct mini_batch *batch, ui
     return batch->ends ? batch->ends[2 * (size_t)relation + 1] : 0;
 }
 
-/* The place of seed number `seed` among all nodes of the batch. */
+/* Returns the index of seed number `seed` among all nodes of the batch. */
 static inline uint32_t mini_batch_seed_place(const struct mini_batch *batch, uint32_t seed)
 {
     uint32_t type = 0;
@@ -220,52 +226,53 @@ static inline uint64_t mini_batch_ends(const struct mini_batch *batch, uint32_t 
     return count;
 }
 
-/* Elements of weight_sum, if it is there. */
+/* Returns the number of elements of weight_sum, if it is there. */
 static inline uint64_t mini_batch_weight_sums(const struct mini_batch *batch)
 {
     return batch->row ? mini_batch_ends(batch, mini_batch_relations(batch)) : batch->node_count;
 }
 
-/* The row starts of a relation [its rows + 1], from 0. */
+/* Returns the row starts of a relation [its rows + 1], from 0. */
 static inline const uint32_t *mini_batch_row_starts(const struct mini_batch *batch,
                                                     uint32_t relation)
 {
     return batch->row_start + mini_batch_row_begin(batch, relation) + relation;
 }
 
-/* The edges of layer `layer` (from 0) of a batch of one relation that does not list its rows,
- * borrowed from the batch; those of a layer that is none have no rows. Whoever computes on such a
- * batch gets its edges here, whatever the form. */
+/* Returns the edges of layer `layer` (from 0) of a batch of one relation that does not list its
+ * rows, borrowed from the batch. A layer that does not exist has no rows. Every computation on such
+ * a batch gets its edges from this function, whatever the form. */
 struct message_block mini_batch_block(const struct mini_batch *batch, int layer);
 
-/* Finds what layer `layer` (from 0) computes on, of any batch: fills the arrays of `out`, which are
- * the caller's: destination_count and source_count [types], edges [relations]. What they point to
- * is the batch's. Edge values are the weights of the batch, if it has any. */
+/* Finds the block of layer `layer` (from 0) of any batch: fills the arrays of `out`, which are the
+ * caller's: destination_count and source_count [types], edges [relations]. The edges point into the
+ * batch. Edge values are the weights of the batch, if it has any. */
 void mini_batch_relation_block(const struct mini_batch *batch, int layer,
                                uint32_t *destination_count, uint32_t *source_count,
                                struct relation_edges *edges, struct relation_block *out);
 
-/* The numbers of a type's nodes in the batch among all nodes of the type (type_ranges.h), into out
- * [nodes of the type]. `type_book` is that of the type. Fails: ERROR_CORRUPT for a node that is of
+/* Writes the numbers of a type's nodes in the batch among all nodes of the type (type_ranges.h)
+ * into out [nodes of the type]. `type_book` is that of the type. Fails: ERROR_CORRUPT for a node of
  * another type. */
 MUST_CHECK enum error_code mini_batch_numbers(const struct mini_batch *batch, uint32_t type,
                                               const struct type_ranges *ranges,
                                               const uint32_t *type_book, uint32_t *out,
                                               struct error *err);
 
-/* `scratch` is reset, holds the packed arrays meanwhile, and may bound them by its limit. */
+/* Stores a mini-batch. Resets `scratch`, which holds the packed arrays meanwhile; its limit bounds
+ * them. */
 MUST_CHECK enum error_code mini_batch_put(struct store *store, const char *key, const char *run_id,
                                           const struct mini_batch *batch, struct arena *scratch,
                                           struct error *err);
-/* Every index is checked, so that kernels need not: ERROR_CORRUPT names what is out of range. What
- * *out held is gone in any case, and its memory used again: reading batches one after the other
- * allocates nothing once the largest was seen. */
+/* Reads a mini-batch and checks every index, so that kernels need not. Fails: ERROR_CORRUPT naming
+ * the value that is out of range. Discards the old content of *out in any case and uses its memory
+ * again: reading batches one after the other allocates nothing once the largest was read. */
 MUST_CHECK enum error_code mini_batch_get(struct store *store, const char *key, const char *run_id,
                                           struct mini_batch *out, struct error *err);
-/* The same of a record of any origin, which is not needed afterwards. */
+/* Does the same with a record of any origin, which is not needed afterwards. */
 MUST_CHECK enum error_code mini_batch_decode(const struct record_view *view, struct mini_batch *out,
                                              struct error *err);
-/* No batch any more; the memory stays for the next. */
+/* Empties the batch but keeps its memory for the next one. */
 void mini_batch_forget(struct mini_batch *batch);
 void mini_batch_release(struct mini_batch *batch);
 

@@ -1,5 +1,5 @@
 /*
- * How a mini-batch is packed and written. Declared in mini_batch.h.
+ * Packs and writes a mini-batch. Declared in mini_batch.h.
  */
 #include "common/numbers/packed_integers.h"
 #include "store/records/batch/batch_discovery.h"
@@ -10,7 +10,7 @@
 
 static const char what[] = "the record of a mini-batch";
 
-/* A record on its way. */
+/* The state of writing a record. */
 struct packing {
     struct record record;
     struct arena *scratch;
@@ -77,7 +77,7 @@ static enum error_code add_edges(struct packing *packing, const struct mini_batc
     return ERROR_NONE;
 }
 
-/* What version 3 does not have. */
+/* Adds the sections that version 3 does not have. */
 static enum error_code add_form(struct packing *packing, const struct mini_batch *batch,
                                 struct error *err)
 {
@@ -111,7 +111,7 @@ static enum error_code add_form(struct packing *packing, const struct mini_batch
     return ERROR_NONE;
 }
 
-/* What version 4 does not have. */
+/* Adds the sections that version 4 does not have. */
 static enum error_code add_positions(struct packing *packing, const struct mini_batch *batch,
                                      struct error *err)
 {
@@ -133,7 +133,7 @@ static enum error_code add_positions(struct packing *packing, const struct mini_
     return ERROR_NONE;
 }
 
-/* Version 6 does not have these. */
+/* Adds the sections that version 6 does not have. */
 static enum error_code add_ends(struct packing *packing, const struct mini_batch *batch,
                                 struct error *err)
 {
@@ -154,7 +154,7 @@ static enum error_code add_ends(struct packing *packing, const struct mini_batch
     return ERROR_NONE;
 }
 
-/* Puts the sections of types and relations, before the packed arrays. */
+/* Adds the sections of types and relations, before the packed arrays. */
 static enum error_code add_shape(struct packing *packing, const struct mini_batch *batch,
                                  struct error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Shape, rows and neighbours of a mini-batch as they are read. Declared in mini_batch_sections.h.
+ * Reads the shape, rows and neighbours of a mini-batch. Declared in mini_batch_sections.h.
  */
 #include "common/numbers/packed_integers.h"
 #include "store/records/batch/batch_discovery.h"
@@ -47,7 +47,7 @@ static enum error_code read_ends(const struct batch_reading *reading, struct err
     return ERROR_NONE;
 }
 
-/* In version 32 the section begins with the hops, which "hop_end" tells. */
+/* In version 32 the section begins with the number of hops, which "hop_end" also gives. */
 static enum error_code read_types(struct batch_reading *reading, struct error *err)
 {
     const bool is_old = reading->view->version == MINI_BATCH_OF_RELATIONS;
@@ -137,7 +137,7 @@ enum error_code batch_reading_shape(struct batch_reading *reading, struct error 
 
 /* --- rows --- */
 
-/* The rows of a relation, or of one of its hops, behind `rows` others. */
+/* Adds the rows of a relation, or of one of its hops, behind `rows` other rows. */
 static enum error_code add_rows(const struct batch_reading *reading, uint32_t at, uint32_t count,
                                 uint32_t most, uint64_t *rows, struct error *err)
 {
@@ -150,7 +150,7 @@ static enum error_code add_rows(const struct batch_reading *reading, uint32_t at
                            reading->view->key, at, most, count);
 }
 
-/* of_hop: [relations, hops + 1] of a LAYERED batch, else NULL. */
+/* of_hop: [relations, hops + 1] for a LAYERED batch, otherwise NULL. */
 static enum error_code count_listed(const struct batch_reading *reading, const uint32_t *count,
                                     uint32_t *begin, uint32_t *of_hop, struct error *err)
 {
@@ -179,7 +179,7 @@ static enum error_code count_listed(const struct batch_reading *reading, const u
     return rc;
 }
 
-/* How many rows there are: what the form says, or what is listed. */
+/* Counts the rows: those that the form requires, or those that are listed. */
 static enum error_code count_rows(const struct batch_reading *reading, struct error *err)
 {
     struct mini_batch *out = reading->out;
@@ -222,8 +222,8 @@ static enum error_code read_listed_rows(const struct batch_reading *reading, str
     return rc == ERROR_NONE ? rc : error_context(err, rc, "record %s", reading->view->key);
 }
 
-/* Lengths become starts in place: they are read from as many elements behind as there are
- * relations. */
+/* Replaces lengths by starts in place: the lengths are unpacked as many elements further back as
+ * there are relations. */
 static enum error_code read_row_starts(const struct batch_reading *reading, struct error *err)
 {
     struct mini_batch *out = reading->out;

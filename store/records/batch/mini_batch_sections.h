@@ -1,6 +1,6 @@
 /*
- * mini_batch_sections - versions and names of sections of a mini-batch, and reading them, for the
- * files that write and read them.
+ * mini_batch_sections - versions and names of sections of a mini-batch, and functions that read
+ * them, for the files that write and read mini-batches.
  */
 #ifndef STORE_RECORDS_BATCH_MINI_BATCH_SECTIONS_H
 #define STORE_RECORDS_BATCH_MINI_BATCH_SECTIONS_H
@@ -13,10 +13,10 @@ enum {
     MINI_BATCH_WITHOUT_SHAPE = 5,
     MINI_BATCH_WITHOUT_ENDS = 6,
     MINI_BATCH_VERSION = 7,
-    MINI_BATCH_OF_RELATIONS = 32, /* is read, and not written any more */
+    MINI_BATCH_OF_RELATIONS = 32, /* read, but no longer written */
 };
 
-/* The packed arrays, and so the elements of "width". PACKED_ROW is there with "shape" alone. */
+/* The packed arrays, in the order of "width". PACKED_ROW exists only with "shape". */
 enum { PACKED_NODE, PACKED_ROW_LENGTH, PACKED_NEIGHBOR, PACKED_DEGREE, PACKED_ROW, PACKED_COUNT };
 
 static const char *const packed_name[PACKED_COUNT] = {"node", "row_length", "neighbor", "degree",
@@ -55,28 +55,28 @@ struct packed_array {
     uint64_t count, before, after;
 };
 
-/* The words of a packed section, borrowed. Fails: ERROR_CORRUPT for another length, and for bits
- * behind the values. */
+/* Finds the words of a packed section, borrowed. Fails: ERROR_CORRUPT for another length, and for
+ * bits behind the values. */
 MUST_CHECK enum error_code batch_reading_find(const struct batch_reading *reading, const char *name,
                                               uint64_t count, unsigned width, const uint64_t **out,
                                               struct error *err);
-/* The values of one, in the batch's memory: only what the section has the bits for is asked of
- * memory. */
+/* Unpacks the values of a section into the batch's memory. It allocates no more than the section's
+ * bits justify. */
 MUST_CHECK enum error_code batch_reading_unpack(const struct batch_reading *reading,
                                                 const struct packed_array *array, uint32_t **out,
                                                 struct error *err);
-/* A copy of an unpacked section of `count` elements in the batch's memory; of any number for NULL,
- * and then *found. */
+/* Copies an unpacked section of `count` elements into the batch's memory. Fails: ERROR_CORRUPT for
+ * another number of elements. */
 MUST_CHECK enum error_code batch_reading_keep(const struct batch_reading *reading, const char *name,
                                               enum element_type type, uint64_t count,
                                               const void **out, struct error *err);
 
-/* Types, relations, form and hops: all counts but those of rows and edges. Fails as
+/* Reads types, relations, form and hops: all counts but those of rows and edges. Fails like
  * mini_batch_decode(), as do the next two. */
 MUST_CHECK enum error_code batch_reading_shape(struct batch_reading *reading, struct error *err);
-/* Rows, with the widths read. */
+/* Reads the rows; the widths must be read. */
 MUST_CHECK enum error_code batch_reading_rows(struct batch_reading *reading, struct error *err);
-/* Neighbours, with the rows read. */
+/* Reads the neighbours; the rows must be read. */
 MUST_CHECK enum error_code batch_reading_edges(struct batch_reading *reading, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * packed_widths - the section "width" of records with packed arrays: how many bits a value of each
- * array has.
+ * packed_widths - the section "width" of records with packed arrays: the bits of a value of each
+ * array.
  */
 #ifndef STORE_RECORDS_BATCH_PACKED_WIDTHS_H
 #define STORE_RECORDS_BATCH_PACKED_WIDTHS_H

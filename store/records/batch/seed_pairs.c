@@ -73,7 +73,7 @@ static enum error_code read_ends(const struct record_view *view, const char *nam
     return ERROR_NONE;
 }
 
-/* The optional sections. */
+/* Reads the optional sections. */
 static enum error_code read_kinds(const struct record_view *view, struct arena *memory,
                                   struct seed_pairs *out, struct error *err)
 {

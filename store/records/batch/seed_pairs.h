@@ -26,13 +26,13 @@
 
 #include <stdint.h>
 
-struct seed_pairs { /* {0}: the seeds are examples themselves */
+struct seed_pairs { /* {0}: the seeds themselves are the examples */
     uint32_t positive_count, negatives_each;
     const uint32_t *source;   /* [positive_count] */
     const uint32_t *target;   /* [seed_pairs_count()]; for a negative the end that was replaced */
     const uint16_t *relation; /* [positive_count]; NULL: edges have no types */
     enum corrupted_end corrupt;
-    const float *label; /* [positive_count]; NULL: they have none */
+    const float *label; /* [positive_count]; NULL: edges have no labels */
 };
 
 static inline uint64_t seed_pairs_count(const struct seed_pairs *pairs)
@@ -48,7 +48,7 @@ static inline uint32_t seed_pairs_positive(const struct seed_pairs *pairs, uint6
                : (uint32_t)((i - pairs->positive_count) / pairs->negatives_each);
 }
 
-/* Numbers that the record borrows until it is stored. */
+/* The numbers that the record borrows until it is stored. */
 struct seed_pairs_record {
     uint32_t count[2], corrupt;
 };

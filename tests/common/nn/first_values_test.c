@@ -1,9 +1,9 @@
 /*
  * The first values of every tensor have the distribution that PyG draws them from.
  *
- * A trial is a model, and its rows say by which initialiser PyG sets the tensors whose names
- * contain a word. A tensor that no row names
- * fails the test. The kinds of layer and the decoders come from their lists, so a new one fails until it has a trial.
+ * A trial is a model. Its rows name the initialiser that PyG uses for the tensors whose names
+ * contain a word. A tensor that no row names fails the test. The kinds of layer and the decoders
+ * are taken from their lists, so a new one fails until it has a trial.
  */
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
@@ -26,24 +26,24 @@ enum {
 };
 
 /* LINEAR(a) is uniform in +-1 / sqrt(a), as the weight and the bias of torch.nn.Linear and PyG's
- * Linear are. GLOROT(a, b) is uniform
- * in +-sqrt(6 / (a + b)), as PyG's glorot() and torch's xavier_uniform_(). CONSTANT(a) is the value a. */
+ * Linear are. GLOROT(a, b) is uniform in +-sqrt(6 / (a + b)), as PyG's glorot() and torch's
+ * xavier_uniform_(). CONSTANT(a) is the value a. */
 enum rule { LINEAR = 1, GLOROT, CONSTANT };
 
 struct expected {
-    const char *part; /* of the tensor's name; the first row that fits counts */
+    const char *part; /* part of the tensor's name; the first row that matches is used */
     enum rule rule;
     double a, b;
 };
 
 struct trial {
-    enum layer_kind kind;                 /* of the first layer; the second one is a matrix */
+    enum layer_kind kind;                 /* of the first layer; the second layer is a matrix */
     const struct relation_schema *schema; /* NULL: a plain model */
     struct layer_options option;
     bool projects, residual;
     enum norm_kind norm;
     enum decoder_kind decoder;
-    uint32_t relations, outputs; /* of the decoder */
+    uint32_t relations, outputs; /* numbers of the decoder */
     enum readout_kind readout;
     struct expected expected[EXPECTED_MAX];
 };
@@ -80,7 +80,7 @@ static const struct trial trials[] = {
     {.kind = LAYER_RGCN, .schema = &fixture_own_schema, .option = {.blocks = 4},
      .expected = {{"convs.0.weight", GLOROT, INPUT / 4.0, HIDDEN / 4.0}, {"root", GLOROT, INPUT, HIDDEN},
                   {"convs.0.bias", CONSTANT, 0, 0}}},
-    /* RGCNConv has no rows of several types. Its authors' and OGB's models give each type a
+    /* RGCNConv does not support several types. Its authors' and OGB's models give each type a
      * torch.nn.Linear of its own. */
     {.kind = LAYER_RGCN, .schema = &fixture_schema,
      .expected = {{"convs.0.weight", GLOROT, INPUT, HIDDEN}, {"roots.0", LINEAR, INPUT, 0}}},
@@ -91,7 +91,8 @@ static const struct trial trials[] = {
     {.kind = LAYER_RGAT, .schema = &fixture_own_schema, .option = {.heads = HEADS, .bases = 7},
      .expected = {{"basis", GLOROT, INPUT, HIDDEN}, {"att", GLOROT, 3, 7}, {"0.q", GLOROT, HIDDEN, HEADS},
                   {"0.k", GLOROT, HIDDEN, HEADS}, {"0.w", CONSTANT, 1, 0}, {"0.l1", CONSTANT, 1, 0},
-                  {"0.l2", CONSTANT, 1.0 / CHANNELS, 0}, {"0.b", CONSTANT, 0, 0}}}, /* b1, b2 and the bias */
+                  /* b1, b2 and the bias */
+                  {"0.l2", CONSTANT, 1.0 / CHANNELS, 0}, {"0.b", CONSTANT, 0, 0}}},
     {.kind = LAYER_SAGE, .schema = &fixture_schema, .expected = {{"convs.0", LINEAR, INPUT, 0}}},
     {.kind = LAYER_GRAPH_CONV, .schema = &fixture_schema, .expected = {{"convs.0", LINEAR, INPUT, 0}}},
     {.kind = LAYER_GAT, .schema = &fixture_schema, .option = {.heads = HEADS},
@@ -152,7 +153,8 @@ static const struct expected *expected_of(const struct trial *trial, const char 
     return NULL;
 }
 
-/* The chance that a right distribution fails is below 1e-5 for each check; the seed is fixed. */
+/* Checks bounds, mean and variance. A correct distribution fails each check with a probability
+ * below 1e-5; the seed is fixed. */
 static void check_uniform(const char *name, const float *value, size_t count, double bound)
 {
     const double n = (double)count;
@@ -238,7 +240,8 @@ static void every_kind_with_tensors_has_a_trial(void **state)
         const struct model_layer layer = {.input_dim = INPUT, .config.output_dim = INPUT};
         struct layer_parameter own[LAYER_PARAMETER_COUNT_MAX];
         bool found = !type->only_typed && type->parameters(&layer, own) == 0,
-             typed = !type->typed || found || kind == LAYER_MLP; /* every second layer */
+             /* every trial's second layer is an mlp */
+            typed = !type->typed || found || kind == LAYER_MLP;
         for (int t = 0; t < TRIAL_COUNT; t++) {
             const bool is_own = (int)trials[t].kind == kind;
             found = found || (is_own && (!trials[t].schema || type->only_typed));

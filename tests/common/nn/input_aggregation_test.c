@@ -1,4 +1,5 @@
-/* Rows aggregated tile by tile ahead of forward, against aggregation_forward() and a forward pass that does it all. */
+/* Rows that are aggregated tile by tile ahead of forward equal those of aggregation_forward(), and
+ * the forward pass that uses them gives the bits of one that aggregates everything. */
 #include "common/base/memory.h"
 #include "common/nn/input_aggregation.h"
 #include "common/nn/layers/layer.h"
@@ -81,7 +82,8 @@ static void rows_are_those_of_the_gather(void **state)
     thread_pool_free(pool);
 }
 
-/* Logits, and behind them the gradient, after `tiles` were aggregated ahead; below 0: none, and no room. */
+/* Computes logits, and behind them the gradient, after `tiles` tiles were aggregated ahead; below
+ * 0: none, and without room for them. */
 static void step(const struct model *model, const struct block_fixture *blocks, int64_t tiles,
                  float *out)
 {
@@ -135,7 +137,7 @@ static void a_step_does_what_is_left_with_the_same_bits(void **state)
     check_steps(LAYER_GIN);
 }
 
-/* What is added of the own row is then known only with the weights. */
+/* With a trained eps the factor of the own row is known only with the weights. */
 static void gin_that_trains_eps_aggregates_in_the_step(void **state)
 {
     const struct input_rows rows = {0};
@@ -153,7 +155,7 @@ static void a_layer_that_projects_first_has_nothing_to_aggregate(void **state)
     const struct model narrow = model_of(LAYER_GCN, 2), sage = model_of(LAYER_SAGE, 2);
     assert_false(input_aggregation_is_possible(&narrow, &rows));
     assert_true(input_aggregation_is_possible(&sage, &rows));
-    rows.mostly_zero = true; /* and neither has one over compressed rows */
+    rows.mostly_zero = true; /* neither does a layer over compressed rows */
     assert_false(input_aggregation_is_possible(&sage, &rows));
 }
 

@@ -1,5 +1,5 @@
-/* The gradient of the input rows, against central differences, for every kind that may read them; and nothing else is other
- * than without it. */
+/* The gradient of the input rows equals central differences, for every kind that may read input
+ * rows, and asking for it changes no other result. */
 #include "tests/common/nn/model_run.h"
 
 static const struct layer_list trials[] = {
@@ -34,7 +34,7 @@ static void start(struct run *run, const struct layer_list *trial, const struct 
         block_fixture_value_edges(&run->blocks, run->model.hop_count, 3);
 }
 
-/* As run_both(), with the gradient of the input in the arena. */
+/* Like run_both(), with the gradient of the input in the arena. */
 static const float *run_to_input(struct run *run, struct thread_pool *pool)
 {
     struct error err = {0};

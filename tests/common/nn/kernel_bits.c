@@ -1,8 +1,9 @@
 /*
- * kernel_bits - prints a hash of what kernels compute: a step of each kind of layer, and of what may follow layers, with
- * dropout, and an update.
+ * kernel_bits - prints a hash of the results of kernels: a step of each kind of layer with each
+ * tail, with dropout, and an update.
  *
- * Built once for each instruction set; ctest compares what they print (common/nn/kernel_levels_agree).
+ * It is built once for each instruction set; ctest compares the hashes
+ * (common/nn/kernel_levels_agree).
  */
 #include "common/base/memory.h"
 #include "common/files/checksum.h"
@@ -67,7 +68,7 @@ static void add_step(const struct model_outline *outline, struct checksum_stream
     block_fixture_release(&blocks);
 }
 
-/* The same of a model over relations. */
+/* Adds a step of a model over relations to the hash. */
 static void add_typed_step(enum layer_kind kind, struct checksum_stream *sum)
 {
     static const uint32_t count[][FIXTURE_TYPES] = {
@@ -118,11 +119,12 @@ int main(void)
     must(checksum_stream_new(&sum, NULL) == ERROR_NONE);
     for (int kind = 0; kind < LAYER_KIND_COUNT; kind++) {
         const struct model_outline outline = outline_of((enum layer_kind)kind);
-        /* No models by themselves; sgc has the first. */
+        /* These kinds are no models by themselves; models of sgc contain the first. */
         if (kind != LAYER_PROPAGATE && kind != LAYER_IDENTITY &&
             !layer_type_of((enum layer_kind)kind)->only_typed)
             add_step(&outline, sum);
-        /* gcn stands for those that divide by both ends: the others begin with another kind. */
+        /* gcn represents the kinds that divide by both ends: the others begin with a layer of
+         * another kind. */
         const struct layer_type *type = layer_type_of((enum layer_kind)kind);
         if (type->typed && kind != LAYER_MLP && (!type->divides_by_ends || kind == LAYER_GCN))
             add_typed_step((enum layer_kind)kind, sum);

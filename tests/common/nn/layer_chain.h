@@ -1,6 +1,6 @@
 /*
- * layer_chain - trains a model layer by layer, each from what was carried over from the others and
- * nothing else, and holds logits and gradient against those of the whole model, bit by bit.
+ * layer_chain - trains a model layer by layer, each layer only from the values carried over from
+ * the others, and compares logits and gradient with those of the whole model, bit by bit.
  */
 #ifndef TESTS_COMMON_NN_LAYER_CHAIN_H
 #define TESTS_COMMON_NN_LAYER_CHAIN_H
@@ -12,12 +12,12 @@
 
 #include <string.h>
 
-/* What is carried from layer to layer; nothing of it is in the arena in which it was made. */
+/* The values carried from layer to layer. None of them is in the arena in which it was computed. */
 struct layer_chain {
     const struct model *model;
     const float *value;
     const struct model_input *input;
-    const float *slope; /* of the logits [seeds, output width] */
+    const float *slope; /* gradient of the logits [seeds, output width] */
     uint32_t seed_count;
     struct arena arena;
     struct model_workspace workspace;
@@ -62,7 +62,8 @@ static inline void chain_begin(struct layer_chain *chain, struct thread_pool *po
     chain->gradient = memory_alloc(chain->model->value_count, sizeof(float));
     chain->left = memory_alloc(LAYER_COUNT_MAX, sizeof *chain->left);
     memset(chain->left, 0, LAYER_COUNT_MAX * sizeof *chain->left);
-    memset(chain->gradient, 0xff, chain->model->value_count * sizeof(float)); /* no layer's */
+    /* a value that no layer writes */
+    memset(chain->gradient, 0xff, chain->model->value_count * sizeof(float));
 }
 
 static inline void chain_end(struct layer_chain *chain)
@@ -80,7 +81,7 @@ static inline void chain_end(struct layer_chain *chain)
     arena_release(&chain->arena);
 }
 
-/* Sets the outputs that layer `layer` reads, and nothing in the place of the others. */
+/* Sets the outputs that layer `layer` reads, and NULL for the others. */
 static inline void chain_outputs_below(const struct layer_chain *chain, int layer,
                                        struct layer_output output[LAYER_COUNT_MAX])
 {
@@ -91,7 +92,7 @@ static inline void chain_outputs_below(const struct layer_chain *chain, int laye
         output[layer].row[chain->model->config.types.target_type] = chain->logits;
 }
 
-/* In an arena that holds nothing else. */
+/* Runs forward in an arena that holds nothing else. */
 static inline struct model_trace *chain_forward(struct layer_chain *chain, int layer,
                                                 struct layer_output output[LAYER_COUNT_MAX])
 {
@@ -117,7 +118,8 @@ static inline void chain_go_forth(struct layer_chain *chain)
     }
 }
 
-/* Hands a layer what the layers above left for its output; backward may write over `next`. */
+/* Hands a layer the gradients that the layers above left for its output; backward may overwrite
+ * `next`. */
 static inline void chain_give(const struct layer_chain *chain, struct model_trace *trace, int layer)
 {
     struct error err = {0};
@@ -147,7 +149,7 @@ static inline void chain_carry_parts(struct chain_gradient *to, const struct gra
     }
 }
 
-/* Carries what a layer left for those below it. */
+/* Copies the gradients that a layer left for the layers below it. */
 static inline void chain_take(struct layer_chain *chain, const struct model_trace *trace, int layer)
 {
     struct error err = {0};
@@ -181,7 +183,7 @@ static inline void chain_go_back(struct layer_chain *chain)
     }
 }
 
-/* Computes logits and gradient of the whole model, which are compared with those of its layers. */
+/* Computes logits and gradient of the whole model and compares them with those of its layers. */
 static inline void layer_chain_check(const struct model *model, const float *value,
                                      const struct model_input *input, const float *slope,
                                      struct thread_pool *pool)

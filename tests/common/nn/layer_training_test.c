@@ -1,5 +1,5 @@
-/* A model that is trained layer by layer gives the bits of the whole. Graphs with several types are in
- * typed/typed_model_test.c. */
+/* A model that is trained layer by layer gives the bits of the whole model.
+ * typed/typed_model_test.c tests graphs with several types. */
 #include "common/math/bf16_product.h"
 #include "common/nn/layer_training.h"
 
@@ -35,7 +35,8 @@ static const struct trial trials[] = {
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 
-/* Widths that grow and shrink: both orders of projection and aggregation. More rows than a tile has. */
+/* Widths that grow and shrink, for both orders of projection and aggregation, and more rows than a
+ * tile has. */
 static const struct sizes all_sizes[] = {{0, {5, 20, 60, 90}, 6, 5, 3, 1},
                                          {0, {513, 700, 1500, 2100}, 4, 9, 4, 1}};
 
@@ -108,7 +109,7 @@ static void a_layer_says_what_it_reads(void **state)
     assert_int_equal(layer_training_reads(&run.model, 0), 0);
     assert_int_equal(layer_training_reads(&run.model, 2), 1U << 1);
     run_end(&run);
-    start(&run, &trials[7], &sizes); /* APPNP reads what went into the first of its kind */
+    start(&run, &trials[7], &sizes); /* APPNP's layers read the input of the first of their kind */
     assert_int_equal(layer_training_reads(&run.model, 3), 1U << 2 | 1U << 0);
     run_end(&run);
     start(&run, &trials[TRIAL_COUNT - 1], &sizes);
@@ -116,7 +117,7 @@ static void a_layer_says_what_it_reads(void **state)
     run_end(&run);
 }
 
-/* Who puts a gradient together of what layers found leaves out no value, and takes none twice. */
+/* Merging the layers' gradients by these ranges takes each value exactly once. */
 static void each_value_is_of_one_layer(void **state)
 {
     (void)state;
@@ -138,8 +139,8 @@ static void each_value_is_of_one_layer(void **state)
     }
 }
 
-/* Returns the bytes that forward and backward of one layer take, by doing them or by counting. The
- * rows around the layer are none of its own. */
+/* Returns the bytes that forward and backward of one layer need, measured by running them or by
+ * counting. The rows around the layer are not included. */
 static size_t bytes_of_layer(struct run *run, int layer, bool counts)
 {
     struct error err = {0};

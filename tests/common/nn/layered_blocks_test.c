@@ -1,6 +1,7 @@
 /*
- * Layers of a layered mini-batch: the rows of a block begin somewhere in arrays that all layers share. Every kind of layer gives
- * the bits, forward and backward, that it gives of the same rows in arrays of their own.
+ * Layers of a layered mini-batch: the rows of a block begin somewhere in arrays that all layers
+ * share. Every kind of layer gives the same bits, forward and backward, as for the same rows in
+ * arrays of their own.
  */
 #include "common/nn/layers/layer.h"
 
@@ -8,7 +9,8 @@
 
 enum { HOPS = 3, EDGES_MAX = 2000, FEATURES = 3 };
 
-/* The rows of all blocks, one after the other, the last layer's first; factors of every third edge are unlike 1. */
+/* The rows of all blocks, one after the other, the last layer's first. The factor of every third
+ * edge is not 1. */
 struct shared {
     uint32_t row_start[EDGES_MAX], neighbor[HOPS * EDGES_MAX];
     float value[HOPS * EDGES_MAX], factor[HOPS * EDGES_MAX], feature[HOPS * EDGES_MAX][FEATURES];
@@ -23,7 +25,7 @@ static float factor_of(uint32_t edge)
 
 static void share(struct run *run, struct shared *s, bool has_factors)
 {
-    uint32_t rows = 0, edges = 5; /* what comes before is of nobody */
+    uint32_t rows = 0, edges = 5; /* the rows and edges before these belong to no block */
     for (int hop = HOPS - 1; hop >= 0; hop--) {
         struct message_block *own = &run->blocks.block[hop];
         struct message_block *block = &s->block[hop];
@@ -52,7 +54,8 @@ static void share(struct run *run, struct shared *s, bool has_factors)
     }
 }
 
-/* SGC is the last layer of a model, and one of propagate layers alone would have nothing to train. */
+/* SGC must be the last layer of a model, and a model of propagate layers alone would have nothing
+ * to train. */
 static enum layer_kind kind_at(enum layer_kind kind, int layer)
 {
     const bool is_other =

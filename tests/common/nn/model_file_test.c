@@ -68,7 +68,7 @@ static void forget(struct written *w)
     memory_free(w->value);
 }
 
-/* Tensor `name` is parameter `own` of the model, or its transpose. */
+/* Checks that tensor `name` is parameter `own` of the model, or its transpose. */
 static void expect_tensor(const struct written *w, const char *name, const char *own,
                           bool transposed)
 {
@@ -191,7 +191,7 @@ static void the_metadata_has_types_and_relations(void **state)
     expect_text(&w, "kind", "hgt");
     expect_text(&w, "model", "HGT");
     expect_text(&w, "heads", "2");
-    expect_text(&w, "num_layers", "2"); /* and `lin` */
+    expect_text(&w, "num_layers", "2"); /* plus `lin` */
     assert_null(safetensors_metadata(&w.content, "in_channels"));
     expect_text(
         &w, "graph",
@@ -239,7 +239,7 @@ static void the_metadata_has_what_the_kind_has(void **state)
     expect_text(&w, "inner", "same");
     forget(&w);
     outline.layer.norm = NORM_BATCH;
-    outline.hop_count = 1; /* nothing is behind the only layer, and the norm inside it */
+    outline.hop_count = 1; /* no norm lies behind the only layer; gin has it inside */
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     expect_text(&w, "norm", "batch");
     expect_text(&w, "activation", "relu");
@@ -288,7 +288,7 @@ static void what_was_written_is_read_back(void **state)
     struct written w, other;
     struct error err = {0};
     (void)state;
-    outline.layer.norm = NORM_BATCH; /* has counts */
+    outline.layer.norm = NORM_BATCH; /* a batch norm has counts */
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     float *value = memory_alloc(w.model.value_count, sizeof *value);
     assert_ok(model_file_take(&w.model, &w.content, "m", value, &err), &err);
@@ -303,7 +303,7 @@ static void what_was_written_is_read_back(void **state)
     assert_fails(model_file_take(&w.model, &other.content, "m", value, &err), ERROR_INPUT,
                  "expected a tensor convs.0.lin_l.weight of shape [4, 5], found none", &err);
     forget(&other);
-    write_model(&other, LAYER_SAGE, 3, MODEL_FLAVOR_PYG); /* the same without norms */
+    write_model(&other, LAYER_SAGE, 3, MODEL_FLAVOR_PYG); /* the same model without norms */
     assert_fails(model_file_take(&other.model, &w.content, "m", value, &err), ERROR_INPUT,
                  "expected the model's", &err);
     forget(&other);
@@ -361,7 +361,8 @@ static void norms_and_residuals_have_the_names_of_pyg(void **state)
     write_outline(&w, &outline, MODEL_FLAVOR_PYG);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         expect_tensor(&w, names[i], names[i], false);
-    assert_int_equal(w.content.tensor_count, 3 * 2 + 1 + 2 * 5); /* of the same widths: no matrix */
+    /* with equal widths a residual has no matrix */
+    assert_int_equal(w.content.tensor_count, 3 * 2 + 1 + 2 * 5);
     const struct safetensors_tensor *steps =
         safetensors_find(&w.content, "norms.1.module.num_batches_tracked");
     assert_non_null(steps);

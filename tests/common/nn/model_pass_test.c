@@ -1,10 +1,12 @@
-/* Forward and backward of whole models against slow references, and the same bits for any threads. */
+/* Forward and backward passes of whole models equal slow references, and give the same bits for any
+ * number of threads. */
 #include "common/math/bf16_product.h"
 #include "common/nn/operators/sparse_rows.h"
 
 #include "tests/common/nn/model_run.h"
 
-/* Around the tile of 512 rows, in both orders of projection and aggregation (GCN decides by the widths). */
+/* Sizes around the tile of 512 rows, in both orders of projection and aggregation (GCN decides by
+ * the widths). */
 static const struct sizes all_sizes[] = {
     {1, {1, 1}, 3, 1, 2, 1},
     {1, {7, 30}, 4, 1, 6, 1},
@@ -16,7 +18,7 @@ static const struct sizes all_sizes[] = {
     {2, {511, 512, 513}, 3, 2, 3, 1},
     {2, {512, 1024, 1030}, 2, 3, 2, 1},
     {2, {2, 1025, 1600}, 5, 3, 2, 1},
-    {1, {8800, 9000}, 1, 1, 2, 1},   /* more tiles than groups of sums, for either order */
+    {1, {8800, 9000}, 1, 1, 2, 1},   /* more tiles than groups of sums, in either order */
     {1, {33800, 34000}, 2, 1, 1, 1}, /* more than chains */
 };
 
@@ -105,7 +107,8 @@ static void rows_compressed_beforehand_give_the_same_bits(void **state)
     }
 }
 
-/* Forms of input: floats, floats that are mostly zero, and bf16 where the processor can multiply it. */
+/* Forms of input: floats, floats that are mostly zero, and bf16 where the processor can multiply
+ * it. */
 static int form_count(void)
 {
     if (bf16_product_is_possible())
@@ -153,7 +156,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     }
 }
 
-/* Euclidean distance of two vectors, as a share of the second's length. */
+/* Returns the Euclidean distance of two vectors, relative to the second's length. */
 static double distance(const float *a, const float *b, uint64_t count)
 {
     double apart = 0, length = 0;
@@ -164,8 +167,9 @@ static double distance(const float *a, const float *b, uint64_t count)
     return sqrt(apart / length);
 }
 
-/* Rounding an operand moves it by 2^-9 of itself at most; the signs of that do not add up. Dense tiles,
- * tiles without zeros (dropout), odd widths, both orders of projection and aggregation. */
+/* Rounding moves an operand by at most 2^-9 of itself, and the errors have random signs. The trials
+ * have dense tiles, tiles without zeros (dropout), odd widths, and both orders of projection and
+ * aggregation. */
 static void in_bf16_logits_and_gradient_are_close_to_those_in_floats(void **state)
 {
     static const struct sizes sizes[] = {{3, {100, 700, 1500, 3000}, 40, 33, 7, 1},
@@ -226,7 +230,7 @@ static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
     }
 }
 
-/* All layers one after the other over the whole graph. */
+/* Infers all layers one after the other over the whole graph. */
 static float *infer_whole(const struct run *run, const struct block_fixture *whole)
 {
     struct error err = {0};

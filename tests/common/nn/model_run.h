@@ -1,4 +1,5 @@
-/* model_run - a model on random blocks, run forward and backward, and held against the slow reference. */
+/* model_run - runs a model on random blocks forward and backward, and compares it with the slow
+ * reference. */
 #ifndef TESTS_COMMON_NN_MODEL_RUN_H
 #define TESTS_COMMON_NN_MODEL_RUN_H
 
@@ -26,8 +27,8 @@ struct run {
     size_t logit_count;
 };
 
-/* Leaves a tenth of the features other than zero, and says so. Rows without any give what the bias is: not
- * zero, where ReLU has no slope. */
+/* Sets nine tenths of the features to zero and marks the rows as mostly zero. A row that is all
+ * zero gives the bias, which is not zero, so it stays off the point where ReLU has no slope. */
 static inline void thin_out(struct run *run, uint32_t input_dim)
 {
     for (size_t i = 0; i < run->blocks.node_count * run->blocks.input.stride; i++)
@@ -38,7 +39,7 @@ static inline void thin_out(struct run *run, uint32_t input_dim)
     run->blocks.input.mostly_zero = true;
 }
 
-/* Of the model `config`, on random blocks for sizes->hop_end. */
+/* Starts a run of the model `config` on random blocks for sizes->hop_end. */
 static inline void run_start_config(struct run *run, const struct model_config *config,
                                     const struct sizes *sizes)
 {
@@ -52,14 +53,14 @@ static inline void run_start_config(struct run *run, const struct model_config *
     run->logits = memory_alloc(run->logit_count, sizeof *run->logits);
     run->slope = memory_alloc(run->logit_count, sizeof *run->slope);
     model_initialise(&run->model, 5, run->value);
-    /* Some biases start at zero, which would hide them. */
+    /* Some biases start at zero, which would hide errors in them. */
     for (uint64_t i = 0; i < run->model.value_count; i += 3)
         run->value[i] += 0.05F;
     for (size_t i = 0; i < run->logit_count; i++)
         run->slope[i] = sinf((float)i * 1.7F) / (float)run->logit_count;
 }
 
-/* The layers of a plain model of these sizes. */
+/* Returns the layers of a plain model of these sizes. */
 static inline struct model_config config_of_sizes(enum layer_kind kind, const struct sizes *sizes,
                                                   float dropout)
 {
@@ -87,9 +88,9 @@ static inline void run_start(struct run *run, enum layer_kind kind, const struct
 struct layer_list {
     int count;
     enum layer_kind kind[4];
-    enum norm_kind norm; /* behind all but the last, as is the next */
+    enum norm_kind norm; /* behind all layers but the last; the next field likewise */
     bool residual;
-    bool values; /* edges have them */
+    bool values; /* edges have values */
 };
 
 static inline bool layer_list_keeps_width(const struct layer_list *list)
@@ -100,7 +101,8 @@ static inline bool layer_list_keeps_width(const struct layer_list *list)
     return false;
 }
 
-/* Hidden widths are those of the input where a kind keeps them; the last layer is like the others if it `is_hidden`. */
+/* Returns the model of a list. If a kind keeps the width, hidden widths are those of the input.
+ * With `is_hidden` the last layer is like the others. */
 static inline struct model_config config_of_list(const struct layer_list *list,
                                                  const struct sizes *sizes,
                                                  enum activation_kind activation, bool is_hidden)
@@ -121,7 +123,7 @@ static inline struct model_config config_of_list(const struct layer_list *list,
     return config;
 }
 
-/* After run_start(). */
+/* Switches the run to bf16. Call it after run_start(). */
 static inline void run_in_bf16(struct run *run)
 {
     run->model.config.precision = PRECISION_BF16;
@@ -154,7 +156,8 @@ static inline void run_both(struct run *run, const struct random_stream *dropout
         &err);
 }
 
-/* Each limit of the arena that is too small for a step is ERROR_NO_MEMORY, wherever it is met. */
+/* Checks that every arena limit that is too small for a step gives ERROR_NO_MEMORY, wherever the
+ * limit is reached. */
 static inline void check_memory_refusals(struct run *run)
 {
     struct error err = {0};
@@ -176,7 +179,7 @@ static inline void check_memory_refusals(struct run *run)
     assert_true(refused > 10);
 }
 
-/* What is no number in the features is none in the first logit. */
+/* Checks that a NaN in the features reaches the first logit. */
 static inline void check_nan_reaches_logits(struct run *run)
 {
     run->blocks.feature[run->blocks.row_index[0] * run->blocks.input.stride] = NAN;
@@ -192,7 +195,7 @@ static inline double *in_double(const struct run *run)
     return value;
 }
 
-/* A scalar that depends on every logit: their sum weighted with `slope`. */
+/* Returns a scalar that depends on every logit: their sum weighted with `slope`. */
 static inline double reference_scalar(const struct run *run, const double *value,
                                       const struct random_stream *dropout)
 {
@@ -238,7 +241,7 @@ static inline void check_gradient(const struct run *run, const struct random_str
     memory_free(value);
 }
 
-/* Forward without a backward to come gives the logits of forward with one. */
+/* Checks that forward gives the same logits whether or not it keeps values for backward. */
 static inline void run_check_forward_alone(struct run *run)
 {
     struct error err = {0};

@@ -1,4 +1,5 @@
-/* The table of parameters. first_values_test.c has their first values, model_pass_test.c the arithmetic. */
+/* Tests the table of parameters. first_values_test.c tests their first values, model_pass_test.c
+ * the arithmetic. */
 #include "common/base/memory.h"
 #include "common/nn/model.h"
 

@@ -102,7 +102,8 @@ static void every_rule_follows_the_slow_reference(void **state)
     }
 }
 
-/* One parameter through a few steps, as torch.optim does it; the expected value is the formula. */
+/* Runs one parameter through a few steps as torch.optim does; the expected values are computed by
+ * the formula. */
 static double one_parameter(const struct optimizer_config *config, double rate, float value,
                             const float *gradient, int steps)
 {
@@ -155,7 +156,7 @@ static void clips_by_the_norm_of_all_parameters(void **state)
 
     float small[2] = {0.3F, 0.4F}, origin[2] = {0, 0}, still[2] = {0, 0};
     (void)optimizer_step(&c, 1, 1, 2, origin, small, still, NULL);
-    assert_true(origin[0] == -0.3F && origin[1] == -0.4F); /* below the limit: not touched */
+    assert_true(origin[0] == -0.3F && origin[1] == -0.4F); /* below the limit: unchanged */
 
     float zero[2] = {0, 0};
     assert_near(optimizer_step(&c, 1, 1, 2, origin, zero, still, NULL), 0, 0);

@@ -1,4 +1,4 @@
-/* Running statistics of batch norms: out of the slots' own, as PyTorch has them of one batch. */
+/* Running statistics of batch norms, merged from those of slots, equal PyTorch's of one batch. */
 #include "common/base/memory.h"
 #include "common/nn/running_statistics.h"
 
@@ -32,7 +32,8 @@ static size_t buffer_of(const struct model *model, int layer)
     return (size_t)model->parameter[model->layer[layer].buffer_parameter].offset;
 }
 
-/* What train-step would find in the rows first .. end - 1 for both norms. */
+/* Writes the statistics that train-step would compute from the rows first .. end - 1 for both
+ * norms. */
 static void fill_slot(const struct model *model, int first, int end, float *gradient)
 {
     for (int layer = 0; layer < 2; layer++) {
@@ -82,7 +83,7 @@ static void buffers_lie_behind_what_is_trained(void **state)
     memory_free(value);
 }
 
-/* However the rows are cut into slots, the round has the statistics of all of them. */
+/* The statistics of the round are those of all its rows, however the rows are cut into slots. */
 static void slots_make_one_batch(void **state)
 {
     static const int cuts[][4] = {{0, ROWS, ROWS, ROWS}, {0, 7, 30, ROWS}, {0, 1, 2, ROWS}};
@@ -109,7 +110,7 @@ static void slots_make_one_batch(void **state)
     memory_free(gradient);
 }
 
-/* A slot that went by the running statistics tells of no rows; and one row has no variance. */
+/* A slot that used the running statistics adds no rows, and a single row has no variance. */
 static void what_tells_nothing_moves_nothing(void **state)
 {
     const struct model model = a_model();

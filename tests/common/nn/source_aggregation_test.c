@@ -1,4 +1,4 @@
-/* Aggregation by source against aggregation_forward(), bit for bit. */
+/* Aggregation by source gives the bits of aggregation_forward(). */
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/source_aggregation.h"
@@ -23,13 +23,13 @@ static struct model model_of(enum layer_kind kind, uint32_t input_dim, uint32_t 
     return model;
 }
 
-/* A block whose neighbours ascend by node, and its nodes: a permutation. */
+/* Makes a block whose neighbours ascend by node, and its nodes: a permutation. */
 static void make_block(struct block_fixture *blocks, uint32_t node[NODES])
 {
     const uint32_t hop_end[] = {DESTINATIONS, NODES};
     block_fixture_make(blocks, 1, hop_end, DIM, 5);
     for (uint32_t i = 0; i < NODES; i++)
-        node[i] = (i * 389 + 11) % NODES; /* 389 is prime: each once */
+        node[i] = (i * 389 + 11) % NODES; /* 389 is prime, so each number occurs once */
     for (uint32_t i = 0; i < DESTINATIONS; i++)
         for (uint32_t a = blocks->row_start[i]; a < blocks->row_start[i + 1]; a++)
             for (uint32_t b = a; b > blocks->row_start[i]; b--) {
@@ -42,7 +42,7 @@ static void make_block(struct block_fixture *blocks, uint32_t node[NODES])
             }
 }
 
-/* All sources, ascending by node, some at a time. */
+/* Adds all sources, ascending by node, some at a time. */
 static void add_all(const struct source_aggregation *aggregation,
                     const struct block_fixture *blocks, const uint32_t node[NODES])
 {
@@ -79,7 +79,7 @@ static void check_kind(enum layer_kind kind, enum precision precision, bool valu
     if (values)
         block_fixture_value_edges(&blocks, 1, 7);
     assert_true(source_aggregation_is_exact(&blocks.block[0], node));
-    memset(area, 0x7f, floats * sizeof *area); /* what was there before does not matter */
+    memset(area, 0x7f, floats * sizeof *area); /* the old content of the area must not matter */
     assert_ok(source_aggregation_begin(&aggregation, &model, &blocks.block[0], area, &arena, &err),
               &err);
     add_all(&aggregation, &blocks, node);

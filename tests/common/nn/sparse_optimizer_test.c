@@ -1,4 +1,4 @@
-/* The rules of rows, against what they say in double, and against the dense Adam where both are the same. */
+/* The rules for rows equal their definition in double, and the dense Adam where both must agree. */
 #include "common/nn/optimizer.h"
 #include "common/nn/sparse_optimizer.h"
 
@@ -20,7 +20,7 @@ struct row {
     double value[WIDTH], first[WIDTH], second[WIDTH];
 };
 
-/* As dgl.optim.SparseAdam and SparseAdagrad say it. */
+/* Updates a row as dgl.optim.SparseAdam and SparseAdagrad define it. */
 static void reference_update(enum sparse_rule rule, int t, const float *gradient, struct row *row)
 {
     for (int i = 0; i < WIDTH; i++) {
@@ -61,7 +61,8 @@ static void rules_do_what_they_say(void **state)
     }
 }
 
-/* A number by hand: the first update of Adam moves each value by the rate against the sign of its gradient. */
+/* A case computed by hand: the first update of Adam moves each value by the rate against the sign
+ * of its gradient. */
 static void the_first_update_of_adam_is_the_rate(void **state)
 {
     float value[2] = {1, 1}, gradient[2] = {0.25F, -1000}, first[2] = {0}, second[2] = {0};
@@ -72,7 +73,8 @@ static void the_first_update_of_adam_is_the_rate(void **state)
                 fabs((double)second[0] - 0.0000625) < 1e-10);
 }
 
-/* A row that every round reads has the bits of a dense parameter; one that is skipped keeps its moments and its count. */
+/* A row that every round reads has the bits of a dense parameter. A row that is skipped keeps its
+ * moments and its count. */
 static void a_row_read_by_every_round_is_a_dense_parameter(void **state)
 {
     const struct optimizer_config config = {

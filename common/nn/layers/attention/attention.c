@@ -4,9 +4,9 @@
 #include "common/nn/operators/edge_softmax.h"
 #include "common/nn/operators/slot_aggregation.h"
 
-static const char what[] = "attention"; /* wants memory */
+static const char what[] = "attention"; /* user of the memory, for messages */
 
-/* Draws of dropped slots are apart from those of activations, whose items are rows. */
+/* The random draws for slots use other numbers than those for activations, whose items are rows. */
 static const uint64_t slot_items = 1ULL << 39;
 
 uint32_t attention_channels(const struct model_layer *layer)
@@ -54,7 +54,7 @@ static void project_own(const struct forward_job *job, uint32_t first, uint32_t 
         attention_parameter(a, at->destination_bias), a->width, a->destination + first * a->width);
 }
 
-/* In a bipartite block the rows of destinations are not among those of sources. */
+/* Projects the rows of destinations in a bipartite block, where they are not among the sources. */
 static void project_own_tile(void *context, int64_t tile, int thread)
 {
     const struct forward_job *job = context;

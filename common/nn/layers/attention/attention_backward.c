@@ -4,21 +4,21 @@
 #include "common/nn/operators/partial_sums.h"
 #include "common/nn/operators/slot_aggregation.h"
 
-static const char what[] = "attention"; /* wants memory */
+static const char what[] = "attention"; /* user of the memory, for messages */
 
-/* The sums of tiles of destinations, one after the other. */
+/* The sums over tiles of destinations, one array behind the other. */
 struct destination_sums {
     float *output_bias; /* [output_dim] */
     float *vectors;     /* [attention_vector_floats()] */
 };
 
-/* Those of tiles of sources. */
+/* The sums over tiles of sources. */
 struct source_sums {
     float *vectors;            /* [ATTENTION_VECTOR_COUNT_MAX, width] */
     float *source_bias;        /* [width] */
     float *destination_bias;   /* [width] */
     float *source_weight;      /* [width, input_dim] */
-    float *destination_weight; /* [width, own_dim], where there is one */
+    float *destination_weight; /* [width, own_dim], if there is one */
 };
 
 struct backward_job {
@@ -28,7 +28,7 @@ struct backward_job {
     const float *logits_gradient;
     bool is_first;
     struct partial_sums destinations, sources;
-    struct partial_sums own; /* of a bipartite block: the projection of destinations alone */
+    struct partial_sums own; /* for a bipartite block: the projection of destinations alone */
     float *scratch;          /* [threads, scratch_size] */
     size_t scratch_size;
 };
@@ -53,8 +53,8 @@ static size_t own_matrix_size(const struct attention *a)
     return a->kind->parameters.destination_weight >= 0 ? a->width * a->pass->layer->own_dim : 0;
 }
 
-/* Destinations that are no sources have a projection with tiles of its own: its bias [width], and
- * its matrix. */
+/* Returns whether destinations are no sources. Then their projection, with bias [width] and matrix,
+ * runs over tiles of its own. */
 static bool has_own_tiles(const struct attention *a)
 {
     return a->shape.block.is_bipartite && own_matrix_size(a) > 0;
@@ -66,7 +66,7 @@ static size_t source_sums_size(const struct attention *a)
     return (ATTENTION_VECTOR_COUNT_MAX + (size_t)2) * a->width + matrix_size(a) + own;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): what it returns is written */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the result is written */
 static struct source_sums source_sums_of(const struct attention *a, float *sum)
 {
     struct source_sums sums = {.vectors = sum};
@@ -142,16 +142,17 @@ static void destination_tile(void *context, const struct partial_sums_tile *tile
     }
 }
 
-/* One of the projections on its way back. */
+/* The backward pass of one of the projections. */
 struct projection {
-    const struct input_rows *rows; /* what it reads, of `dim` columns */
+    const struct input_rows *rows; /* its input, of `dim` columns */
     uint32_t dim;
     const float *matrix;   /* [width, dim] */
-    const float *gradient; /* of its rows [.., width] */
+    const float *gradient; /* gradient of its rows [.., width] */
     float *weight_sum, *bias_sum;
 };
 
-/* Adds the gradients of its weights, from rows first .. end - 1, and writes that of their input unless it is NULL. */
+/* Adds the gradients of its weights from rows first .. end - 1, and writes the gradient of its
+ * input unless that is NULL. */
 static void project_back(const struct backward_job *job, const struct projection *projection,
                          uint32_t first, uint32_t end, float *input_gradient, float *scratch)
 {
@@ -233,7 +234,7 @@ static void source_tile(void *context, const struct partial_sums_tile *tile)
         add_own_gradient(input, own, (size_t)(own_end - first) * dim);
 }
 
-/* What the scores of both ends add up to. */
+/* Adds up the gradients of the vectors from the scores of both ends. */
 static void reduce_vectors(const struct backward_job *job, const struct layer_gradient *out)
 {
     const struct attention *a = job->a;

@@ -1,17 +1,18 @@
 /*
- * Graph attention of Velickovic and others 2018, as PyG's GATConv has it:
+ * Graph attention of Velickovic and others 2018, as in PyG's GATConv:
  *
  *   s = leaky(att_src . p_j + att_dst . p_i)          in each head; attention.h has the rest
  *
- * With edge features f the score is leaky(att_src . p_j + att_dst . p_i + att_edge . W_e f_k): edge_term.h, where v is
- * W_e^T att_edge.
+ * With edge features f the score is leaky(att_src . p_j + att_dst . p_i + att_edge . W_e f_k): see
+ * edge_term.h, where v is W_e^T att_edge.
  *
- * The two products are terms of a node, so that an edge takes one addition a head. Where there are many more sources
- * than destinations the rows are not projected before they are summed (gat_rows.h). In a relation with a name
- * destinations have a matrix of their own, lin_dst, and their term is computed from their rows (gat_terms.h). Backward,
- * with t_j = att_src . p_j:
+ * The two products are terms of a node, so each edge costs one addition for each head. If there are
+ * many more sources than destinations, the rows are summed before they are projected (gat_rows.h).
+ * In a relation with a name, destinations have a matrix of their own, lin_dst, and their term is
+ * computed from their rows (gat_terms.h). Backward, with t_j = att_src . p_j:
  *
- *   dp_j += dt_j att_src (+ dt'_j att_dst for a destination),  datt_src = sum of dt_j p_j,  datt_dst = sum of dt'_i p_i
+ *   dp_j += dt_j att_src (+ dt'_j att_dst for a destination),
+ *   datt_src = sum of dt_j p_j,  datt_dst = sum of dt'_i p_i
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/attention/attention.h"
@@ -66,7 +67,7 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
     return at->edge_vector + 1;
 }
 
-/* The terms of these rows: of sources with vector 0, of destinations with vector 1. */
+/* Computes the terms of these rows: of sources with vector 0, of destinations with vector 1. */
 CPU_KERNEL(find_gat_terms,
            (const struct attention *a, int vector, uint32_t first, uint32_t end, float *term),
            (a, vector, first, end, term))
@@ -92,7 +93,7 @@ static void score(struct attention *a, uint32_t first, uint32_t end)
                    a->share);
 }
 
-/* sum += gradient of a term times its row, in each head. */
+/* Adds the gradient of each term times its row to sum, in each head. */
 CPU_KERNEL(add_gat_rows,
            (const struct attention *a, const float *term_gradient, uint32_t first, uint32_t end,
             float *sum),
@@ -105,7 +106,7 @@ CPU_KERNEL(add_gat_rows,
                               term_gradient[j * heads + h], channels);
 }
 
-/* The gradient of each row += that of its term times the vector. */
+/* Adds the gradient of each row's term times the vector to the row's gradient. */
 CPU_KERNEL(add_gat_vectors,
            (struct attention * a, int vector, const float *term_gradient, uint32_t first,
             uint32_t end),
@@ -136,7 +137,7 @@ static void score_transposed(struct attention *a, uint32_t first, uint32_t end, 
     add_gat_vectors(a, 1, a->destination_gradient, first, attention_own_end(a, end));
 }
 
-/* Both orders of tensors share these functions. */
+/* The kinds with either order of tensors share these functions. */
 #define SCORES                                                                                     \
     .prepare = prepare, .score = score, .score_backward = score_backward,                          \
     .score_transposed = score_transposed, .find_terms = gat_terms_find,                            \

@@ -10,26 +10,26 @@
 #include "common/nn/operators/partial_sums.h"
 #include "common/nn/operators/slot_aggregation.h"
 
-static const char what[] = "attention"; /* wants memory */
+static const char what[] = "attention"; /* user of the memory, for messages */
 
 enum { ENDS = 2 };
 
-/* One layer at work. */
+/* One layer on one block. */
 struct gat_rows {
     struct attention *attention;
     struct layer_pass *pass;
     size_t dim, heads, channels, width; /* width: heads * channels */
     size_t wide;                        /* heads * dim: columns of z */
     float *vector;                      /* v [ENDS, heads, dim] */
-    uint32_t *sum_row; /* of a bipartite block: which row of pass->sum a destination has */
-    float *z;          /* [destinations, wide]; NULL when not kept for backward */
+    uint32_t *sum_row; /* for a bipartite block: the row of pass->sum of each destination */
+    float *z;          /* [destinations, wide]; NULL if not kept for backward */
     float *scratch;    /* [threads, scratch_size] */
     size_t scratch_size;
     /* Backward. */
     const struct layer_pass *above;
     const float *logits_gradient;
-    float *
-        z_gradient; /* [destinations, wide]; NULL for the first layer, where each tile has its own */
+    /* [destinations, wide]; NULL for the first layer, where each tile has its own */
+    float *z_gradient;
     struct partial_sums destinations, sources;
 };
 
@@ -53,7 +53,7 @@ static float *scratch_of(const struct gat_rows *g, int thread)
     return g->scratch + (size_t)thread * g->scratch_size;
 }
 
-/* Of a head: its rows of W, and its columns of rows by heads. */
+/* Returns a head's rows of W, and its columns of rows by heads. */
 static struct matrix_view weight_of(const struct gat_rows *g, size_t head)
 {
     return matrix_view_of(parameter_of(g, g->attention->kind->parameters.source_weight) +
@@ -85,7 +85,8 @@ static void term_tile(void *context, int64_t tile, int thread)
                       attention_own_end(g->attention, end), g->attention->destination_term);
 }
 
-/* From the rows of gat_windows.h the z of a head [end - first, dim]: the sum, and the destination itself. */
+/* Computes z of a head [end - first, dim] from the rows of gat_windows.h: the sum, plus the
+ * destination itself. */
 static struct matrix_view z_of_sums(const struct gat_rows *g, size_t head, uint32_t first,
                                     uint32_t end, float *z)
 {
@@ -202,7 +203,8 @@ enum error_code gat_rows_forward(const struct attention_kind *kind, struct layer
 
 /* --- backward --- */
 
-/* The sums of tiles of destinations, one after the other; those of tiles of sources are dv [ENDS, heads, dim]. */
+/* The sums over tiles of destinations, one array behind the other; those over tiles of sources are
+ * dv [ENDS, heads, dim]. */
 struct destination_sums {
     float *output_bias; /* [output_dim] */
     float *weight;      /* u^T z [width, dim] */

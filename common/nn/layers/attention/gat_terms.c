@@ -97,7 +97,7 @@ void gat_terms_finish_vector(const float *att, const float *weight, const float 
 
 /* --- edge features, and destinations that are no sources --- */
 
-/* Returns the columns of a destination's row, where it has a term of its own; else 0. */
+/* Returns the columns of a destination's row if it has a term of its own, otherwise 0. */
 static size_t own_dim_of(const struct attention *a)
 {
     return a->shape.block.is_bipartite ? a->pass->layer->own_dim : 0;
@@ -113,7 +113,7 @@ size_t gat_terms_floats(const struct attention *attention)
     return edge_floats(attention) + attention->shape.heads * own_dim_of(attention);
 }
 
-/* Finds v of one of the matrices. */
+/* Computes v of one of the matrices. */
 static enum error_code find_vector(const struct attention *a, int weight, int att, size_t dim,
                                    struct arena *arena, float **out, struct error *err)
 {
@@ -170,7 +170,7 @@ void gat_terms_back(const struct attention *attention, uint32_t first, uint32_t 
     gat_terms_add_rows(a->own_vector, a->destination_gradient, heads, dim, first, end, dx);
 }
 
-/* Finishes a matrix that has no other gradient. */
+/* Completes the gradient of a matrix that has no other part. */
 static void finish_alone(const struct attention *a, int weight, int att, size_t dim,
                          const float *dv, const struct layer_gradient *out)
 {

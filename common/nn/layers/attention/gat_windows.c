@@ -9,7 +9,7 @@
 
 #include <float.h>
 
-/* Numbers that a destination has in each head beside its sum. */
+/* Numbers of a destination in each head beside its sum. */
 enum { TERMS = 5 };
 
 bool gat_windows_are_possible(const struct model_layer *layer)
@@ -105,7 +105,7 @@ void gat_windows_read(struct gat_windows *windows, uint32_t first, uint32_t coun
                       w->source_term + first * w->heads);
 }
 
-/* Where they stand in a destination's row. */
+/* Return the places of the terms in a destination's row. */
 static float *self_of(const struct gat_windows *w, float *row)
 {
     return row + w->heads * w->dim;
@@ -143,7 +143,7 @@ static float leaky(float x)
     return x > 0 ? x : EDGE_SCORE_SLOPE * x;
 }
 
-/* c of some edges, [count, heads]. */
+/* Computes c of some edges, [count, heads]. */
 CPU_KERNEL(find_edge_terms,
            (const float *feature, const float *vector, size_t count, size_t heads, size_t dim,
             float *term),
@@ -154,7 +154,8 @@ CPU_KERNEL(find_edge_terms,
             term[k * heads + h] = vector_dot(feature + k * dim, vector + h * dim, dim);
 }
 
-/* Scores of `edges`, whose sources count from node `first`; with features, their terms go behind the scores. */
+/* Computes the scores of `edges`, whose sources count from node `first`. With features, their terms
+ * are written behind the scores. */
 static void find_scores(const struct gat_windows *w, const float *destination,
                         const struct window_edges *edges, uint32_t first, float *score)
 {

@@ -1,13 +1,16 @@
 /*
- * Graph attention of Brody, Alon and Yahav 2022, as PyG's GATv2Conv has it:
+ * Graph attention of Brody, Alon and Yahav 2022, as in PyG's GATv2Conv:
  *
  *   s = att . leaky(p_j + q_i)          in each head; attention.h has the rest
  *
- * With edge features f, q_i + W_e f_k stands for q_i in the score of slot k; the slot of i itself has the mean of the
- * features of its other edges, or 0 without any.
+ * With edge features f, q_i + W_e f_k replaces q_i in the score of slot k; the slot of i itself has
+ * the mean of the features of its other edges, or 0 without any.
  *
- * GAT ranks the neighbours of all destinations alike, as its score is a sum of a term of each end; here it is not.
- * Backward, with z = p_j + q_i and g = ds att leaky'(z):   dp_j += g, dq_i += g, datt += ds leaky(z).
+ * The score of GAT is a sum of one term of each end, so GAT ranks the neighbours of all
+ * destinations in the same order; GATv2 does not. Backward, with z = p_j + q_i and g = ds att
+ * leaky'(z):
+ *
+ *   dp_j += g,  dq_i += g,  datt += ds leaky(z)
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/attention/attention.h"
@@ -63,7 +66,7 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
     return PARAMETER_COUNT;
 }
 
-/* A walk over the rows of sources that these destinations hear from. */
+/* Returns a walk over the source rows of these destinations' neighbours. */
 CPU_INLINE struct walk walk_of(const struct attention *a, uint32_t first, uint32_t end)
 {
     const struct input_rows rows = {.base = a->source, .stride = a->width};
@@ -77,7 +80,8 @@ CPU_INLINE void ask_for_slot(const struct walk *walk, uint32_t i, uint32_t k)
         ask_ahead(walk, e);
 }
 
-/* What a slot's row of a source meets in the score: q_i, and of edges that have features their part too. */
+/* Returns the vector that the score adds to a slot's source row: q_i, plus the part of edge
+ * features if there are any. */
 CPU_INLINE const float *end_row_of(const struct attention *a, uint32_t i, size_t slot)
 {
     return a->end_row ? a->end_row + slot * a->width : a->destination + i * a->width;
@@ -91,7 +95,7 @@ static uint32_t proper_edges_of(const struct message_block *block, uint32_t i)
     return count;
 }
 
-/* q_i + W_e f_k for the slots of these destinations; for i itself the mean of those. */
+/* Computes q_i + W_e f_k for the slots of these destinations; for i itself the mean of these. */
 CPU_KERNEL(find_end_rows, (const struct attention *a, uint32_t first, uint32_t end),
            (a, first, end))
 {
@@ -140,7 +144,7 @@ static enum error_code find_terms(struct attention *a, struct arena *arena, stru
     return ERROR_NONE;
 }
 
-/* dW_e^T [edge_dim, width], and behind it two rows of room. */
+/* Returns the floats of dW_e^T [edge_dim, width] and of two rows of room behind it. */
 static size_t term_floats(const struct attention *a)
 {
     const size_t dim = a->pass->layer->edge_dim;
@@ -183,7 +187,7 @@ static void score(struct attention *a, uint32_t first, uint32_t end)
     score_gatv2(a, first, end);
 }
 
-/* dq += g, and unless it is NULL datt += ds leaky(z). */
+/* Adds g to dq, and ds leaky(z) to datt unless that is NULL. */
 CPU_INLINE void add_slope(float *restrict gradient, float *restrict att_gradient,
                           const float *restrict att, const float *restrict p,
                           const float *restrict q, float ds, size_t count)
@@ -218,7 +222,7 @@ CPU_KERNEL(gatv2_backward, (struct attention * a, uint32_t first, uint32_t end, 
     }
 }
 
-/* g of slot k of row i into `gradient`, and its part of datt. */
+/* Computes g of slot k of row i into `gradient`, and its part of datt. */
 CPU_INLINE void find_slot_gradient(const struct attention *a, uint32_t i, uint32_t k,
                                    float *vector_sum, float *gradient)
 {
@@ -232,7 +236,8 @@ CPU_INLINE void find_slot_gradient(const struct attention *a, uint32_t i, uint32
                   a->slot_gradient[slot * heads + h], channels);
 }
 
-/* The same where edges have features: also dW_e += g f^T, where the slot of i itself shares its g out. */
+/* Computes dq, datt and dW_e += g f^T of these destinations if edges have features. The slot of i
+ * itself has the mean of the features, so each other edge gets an equal share of its g. */
 CPU_KERNEL(gatv2_edges_backward,
            (struct attention * a, uint32_t first, uint32_t end, float *vector_sum),
            (a, first, end, vector_sum))
@@ -243,7 +248,7 @@ CPU_KERNEL(gatv2_edges_backward,
     float *own = matrix + dim * width, *row = own + width;
     for (uint32_t i = first; i < end; i++) {
         const uint32_t count = block->row_start[i + 1] - block->row_start[i];
-        const float share = 1 / (float)proper_edges_of(block, i); /* not read without any */
+        const float share = 1 / (float)proper_edges_of(block, i); /* not read if there are none */
         float *dq = a->destination_gradient + i * width;
         if (block->is_bipartite)
             vector_zero(own, width);
@@ -281,7 +286,7 @@ CPU_INLINE void add_slopes_of_slot(struct attention *a, uint32_t j, uint32_t i, 
                   q + at, a->slot_gradient[slot * heads + h], channels);
 }
 
-/* The same type as of gatv2_backward(). NOLINTBEGIN(readability-non-const-parameter) */
+/* The function needs the type of gatv2_backward(). NOLINTBEGIN(readability-non-const-parameter) */
 CPU_KERNEL(gatv2_transposed,
            (struct attention * a, uint32_t first, uint32_t end, float *vector_sum),
            (a, first, end, vector_sum))

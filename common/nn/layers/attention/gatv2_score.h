@@ -5,7 +5,8 @@
 #include "common/math/vector.h"
 #include "common/nn/operators/edge_score.h"
 
-/* The sum of att times leaky(p + q) over `count` channels, in the parts of vector_dot(). */
+/* Returns the sum of att times leaky(p + q) over `count` channels, summed in the parts of
+ * vector_dot(). */
 CPU_INLINE float gatv2_score(const float *restrict att, const float *restrict p,
                              const float *restrict q, size_t count)
 {

@@ -7,7 +7,8 @@
 
 #include <float.h>
 
-/* Edges whose rows stay in the second cache between their scores and their sum, and how far ahead a row is asked for. */
+/* Edges whose rows stay in the second-level cache between their scores and their sum, and how many
+ * edges ahead a row is prefetched. */
 enum { EDGES_AT_ONCE = 32, EDGES_AHEAD = 2 };
 
 bool gatv2_windows_are_possible(const struct model_layer *layer)
@@ -91,7 +92,7 @@ void gatv2_windows_project(const struct gatv2_windows *windows, bool is_source, 
                       is_source ? w->source_bias : w->destination_bias, w->width, out);
 }
 
-/* Where they stand in a destination's row. */
+/* Return the places of these arrays in a destination's row. */
 static float *own_of(const struct gatv2_windows *w, float *row)
 {
     return row + w->width;
@@ -120,7 +121,8 @@ void gatv2_windows_begin(const struct gatv2_windows *windows, const float *own, 
     }
 }
 
-/* What the row of a source meets in the score: q_i, and of an edge that has features W_e f too, in `room`. */
+/* Returns the vector that the score adds to a source row: q_i, or, for an edge with features, q_i +
+ * W_e f in `room`. */
 CPU_INLINE const float *end_row_of(const struct gatv2_windows *w, const float *own,
                                    const float *feature, float *room)
 {
@@ -132,7 +134,8 @@ CPU_INLINE const float *end_row_of(const struct gatv2_windows *w, const float *o
     return room;
 }
 
-/* Of each edge and head a and b of gatv2_windows.h, [count, heads] each; `greatest` [heads] goes on. */
+/* Computes a and b of gatv2_windows.h for each edge and head, [count, heads] each, and updates
+ * `greatest` [heads]. */
 CPU_INLINE void find_factors(const struct gatv2_windows *w, const struct window_edges *edges,
                              const float *rows, const float *own, float *room, float *greatest,
                              float *a, float *b)
@@ -168,7 +171,7 @@ CPU_KERNEL(add_gatv2_edges,
     for (uint32_t k = 0; k < edges->count; k++, a += heads, b += heads) {
         const float *p = rows + edges->source[k] * w->width;
         for (size_t h = 0; h < heads; h++) {
-            if (a[h] != 1) /* a new greatest */
+            if (a[h] != 1) /* there is a new maximum */
                 vector_scale(row + h * channels, a[h], channels);
             vector_add_scaled(row + h * channels, p + h * channels, b[h], channels);
             total[h] = vector_multiply_add(total[h], a[h], b[h]);
@@ -194,12 +197,11 @@ void gatv2_windows_add(const struct gatv2_windows *windows, const struct window_
 struct forward_job {
     struct layer_pass *pass;
     struct attention *attention;
-    float
-        *scratch; /* [threads, scratch_size]: rows by heads, where they do not stand side by side */
+    float *scratch; /* [threads, scratch_size]: rows by heads, if they do not stand side by side */
     size_t scratch_size;
 };
 
-/* y / l of these destinations into rows [end - first, width]. */
+/* Writes y / l of these destinations into rows [end - first, width]. */
 CPU_KERNEL(divide_sums,
            (const float *sum, size_t heads, size_t channels, uint32_t first, uint32_t end,
             float *rows),

@@ -1,5 +1,6 @@
 /*
- * The heterogeneous graph transformer (Hu and others, WWW 2020), as PyG's HGTConv has it. With a row of a type t
+ * The heterogeneous graph transformer (Hu and others, WWW 2020), as in PyG's HGTConv. With a row of
+ * a type t
  *
  *   k, q, v = kqv_lin_t(x)                             by heads of D columns
  *
@@ -8,18 +9,19 @@
  *   s = q_i . (k_j K_rh) p_rh / sqrt(D)                K_rh = k_rel.weight[h relations + r], x K
  *   w = softmax of s over the edges of i of all relations together
  *   o_i = sum over them of w (v_j V_rh)                V_rh = v_rel.weight[h relations + r]
- *   y_i = out_lin_t(gelu(o_i)), and where the widths of x and y are the same
+ *   y_i = out_lin_t(gelu(o_i)), and if x and y have the same width
  *         sigmoid(skip_t) y_i + (1 - sigmoid(skip_t)) x_i
  *
- * K and V are applied to rows of destinations, which are fewer than sources: s = (q_i K^T p / sqrt(D)) . k_j, and the sum
- * of w v_j comes before V. Backward goes the same way back: of p through the matrix that it scales.
+ * K and V are applied to rows of destinations, which are fewer than sources: s = (q_i K^T p /
+ * sqrt(D)) . k_j, and the sum of w v_j is computed before V is applied. Backward runs these steps
+ * in reverse; the gradient of p is computed from that of the matrix that p scales.
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/attention/hgt.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/operators/first_bounds.h"
 
-static const char what[] = "heterogeneous attention"; /* wants memory */
+static const char what[] = "heterogeneous attention"; /* user of the memory, for messages */
 
 static enum error_code check(const struct model_config *config, const struct model_layer *layer,
                              struct error *err)
@@ -104,7 +106,7 @@ static enum error_code new_type(const struct typed_pass *pass, uint32_t type, st
     return rc;
 }
 
-/* After the queries of the target type. */
+/* Call it after the queries of the target type are computed. */
 static enum error_code new_relation(const struct typed_pass *pass, const struct hgt *hgt,
                                     uint32_t relation, struct arena *arena,
                                     struct hgt_relation **out, struct error *err)
@@ -142,7 +144,7 @@ static enum error_code new_relation(const struct typed_pass *pass, const struct 
                : rc;
 }
 
-/* Rows of the sources of a relation. */
+/* Returns rows of the sources of a relation. */
 static const float *source_rows(const struct typed_pass *pass, const struct hgt *hgt,
                                 uint32_t relation, int which)
 {
@@ -202,7 +204,7 @@ static enum error_code begin(struct typed_pass *pass, struct arena *arena, struc
     return rc;
 }
 
-/* o of each type: what the relations' values add up to. */
+/* Computes o of each type: the sum of the relations' values. */
 static enum error_code join(const struct typed_pass *pass, const struct hgt *hgt,
                             const struct model_workspace *workspace, struct error *err)
 {
@@ -239,7 +241,7 @@ static enum error_code forward(struct typed_pass *pass, bool keep,
 
 /* --- backward --- */
 
-/* Zeros for what relations add up. */
+/* Reserves zeros, to which the relations add their gradients. */
 static enum error_code find_back(const struct typed_pass *pass, uint32_t type,
                                  struct hgt_back *back, struct arena *arena, struct error *err)
 {
@@ -256,7 +258,8 @@ static enum error_code find_back(const struct typed_pass *pass, uint32_t type,
     return rc;
 }
 
-/* From do the gradients of the weights of a relation, of its values' matrix and of the values. */
+/* Computes from do the gradients of the weights of a relation's slots, of the matrix of values and
+ * of the values. */
 static enum error_code values_back(const struct typed_pass *pass, const struct hgt *hgt, uint32_t r,
                                    struct hgt_back *back, float *scratch,
                                    const struct model_workspace *workspace, struct error *err)
@@ -292,7 +295,7 @@ CPU_KERNEL(add_rows_at,
         vector_add(rows + row[k] * dim, more + k * dim, dim);
 }
 
-/* From the gradients of scores those of the keys, of their matrix and of the queries. */
+/* Computes from the gradients of scores those of the keys, of their matrix and of the queries. */
 static enum error_code scores_back(const struct typed_pass *pass, const struct hgt *hgt, uint32_t r,
                                    struct hgt_back *back, float *scratch,
                                    const struct model_workspace *workspace, struct error *err)
@@ -379,14 +382,14 @@ static const struct typed_kind typed = {.wants_target_rows = true,
                                         .forward = forward,
                                         .backward = backward};
 
-/* As PyG's examples have it: layers of hidden_dim columns, and a matrix behind them. */
+/* Builds the layers of PyG's examples: layers of hidden_dim columns, and a matrix behind them. */
 static int build(const struct model_outline *outline, struct layer_config layer[LAYER_COUNT_MAX])
 {
     if (outline->hop_count >= LAYER_COUNT_MAX)
         return -1;
     for (int i = 0; i < outline->hop_count; i++) {
         layer[i] = layer_of_outline(outline, LAYER_HGT, false);
-        layer[i].activation = ACTIVATION_NONE; /* HGT has gelu inside */
+        layer[i].activation = ACTIVATION_NONE; /* HGT contains gelu */
     }
     layer[outline->hop_count] = layer_of_outline(outline, LAYER_MLP, true);
     return outline->hop_count + 1;

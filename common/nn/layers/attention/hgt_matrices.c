@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Element (i, o) of the tensor's matrix for head `head` of the relation. */
+/* Returns the index of element (i, o) of the tensor's matrix for head `head` of the relation. */
 static size_t tensor_at(const struct typed_pass *pass, uint32_t relation, uint32_t head)
 {
     const uint32_t dim =

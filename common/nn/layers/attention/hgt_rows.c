@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const char what[] = "heterogeneous attention"; /* wants memory */
+static const char what[] = "heterogeneous attention"; /* user of the memory, for messages */
 
 struct rows_job {
     const struct typed_pass *pass;
@@ -85,7 +85,7 @@ static float sigmoid(float x)
     return 1 / (1 + expf(-x));
 }
 
-/* Where memory is counted there are no values to read. */
+/* An arena that only counts memory has no values to read. */
 static struct rows_job rows_job_of(const struct typed_pass *pass, const struct hgt *hgt,
                                    uint32_t type, bool counts)
 {
@@ -138,7 +138,8 @@ CPU_KERNEL(add_scaled_rows,
     vector_add_scaled(sum, x, scale, count);
 }
 
-/* The gradient of out_lin's rows, and the sum behind that of skip: of y . (out_lin's row - x). */
+/* Computes the gradient of out_lin's rows, and the sum for the gradient of skip: y . (out_lin's row
+ * - x). */
 static void skip_tile(void *context, const struct partial_sums_tile *tile)
 {
     const struct rows_job *job = context;

@@ -7,7 +7,7 @@
 #include "common/nn/operators/slot_aggregation.h"
 #include "common/nn/typed/relation_rows.h"
 
-static const char what[] = "attention over relations"; /* wants memory */
+static const char what[] = "attention over relations"; /* user of the memory, for messages */
 
 /* --- room --- */
 
@@ -75,10 +75,10 @@ enum error_code relation_attention_find_gradients(struct relation_attention *att
 
 /* --- softmax over relations --- */
 
-/* The rows of one relation that are of the destinations of a tile. */
+/* The rows of one relation whose destinations are in a tile. */
 struct part {
     const struct relation_slots *slots;
-    uint32_t from, to, first; /* rows; the tile's first destination */
+    uint32_t from, to, first; /* range of rows, and the tile's first destination */
 };
 
 CPU_KERNEL(find_most, (const struct part *part, float *restrict most), (part, most))
@@ -96,7 +96,7 @@ CPU_KERNEL(find_most, (const struct part *part, float *restrict most), (part, mo
     }
 }
 
-/* Scores minus the greatest become exponentials, which are added up. */
+/* Replaces scores by exponentials of the scores minus the maximum, and adds these up. */
 CPU_KERNEL(take_exponentials,
            (const struct part *part, const float *restrict most, float *restrict sum),
            (part, most, sum))
@@ -169,7 +169,7 @@ struct weigh_job {
     const struct relation_attention *attention;
     uint32_t type;
     bool back;
-    float *scratch; /* [threads, 2 * TILE_ROWS * heads]: greatest, and sums */
+    float *scratch; /* [threads, 2 * TILE_ROWS * heads]: maxima, and sums */
     size_t heads;
 };
 
@@ -295,7 +295,7 @@ static void sum_tile(void *context, int64_t tile, int thread)
                              job->out + first * width_of(job->slots));
 }
 
-/* Threads write what these give. NOLINTBEGIN(readability-non-const-parameter) */
+/* Threads write the results. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_slots_sum(const struct relation_slots *slots, const float *weight, const float *p,
                         float *a, struct thread_pool *pool)
 {
@@ -313,7 +313,7 @@ static void dot_tile(void *context, int64_t tile, int thread)
                    layer_pass_tile_end(first, job->slots->shape.block.destination_count), job->out);
 }
 
-/* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
+/* Threads write the results. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_slots_dot(const struct relation_slots *slots, const float *q, const float *p,
                         float *score, struct thread_pool *pool)
 {
@@ -340,7 +340,7 @@ static void transposed_tile(void *context, int64_t tile, int thread)
     add_rows_to(job->out + first * width, scratch, (end - first) * width);
 }
 
-/* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
+/* Threads write the results. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_slots_add_transposed(const struct relation_slots *slots, const float *weight,
                                    const float *da, float *dp, float *scratch,
                                    struct thread_pool *pool)
@@ -424,7 +424,7 @@ static void part_tile(void *context, int64_t tile, int thread)
     take_rows(job, first, layer_pass_tile_end(first, job->count));
 }
 
-/* Likewise. NOLINTBEGIN(readability-non-const-parameter) */
+/* Threads write the results. NOLINTBEGIN(readability-non-const-parameter) */
 void relation_rows_part(const struct typed_pass *pass, uint32_t relation, const float *dy,
                         size_t dim, float *out, struct thread_pool *pool)
 {

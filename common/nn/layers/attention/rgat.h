@@ -6,9 +6,9 @@
  *   w   = softmax of s over the edges of i of all relations; some are dropped in training
  *   y_i = sum over r and k of w_k p_j + b
  *
- * Heads stand side by side, or in the last layer y is their mean. rgat_layer.c makes the matrices W
- * and the vectors u and v out of the tensors, and rgat_rows.c does the rest. All types have rows of
- * one width. A destination has no slot of its own.
+ * Heads stand side by side, or in the last layer y is their mean. rgat_layer.c computes the
+ * matrices W and the vectors u and v from the tensors; rgat_rows.c does the rest. The rows of all
+ * types have one width. A destination has no slot of its own.
  */
 #ifndef COMMON_NN_LAYERS_ATTENTION_RGAT_H
 #define COMMON_NN_LAYERS_ATTENTION_RGAT_H
@@ -21,7 +21,8 @@ struct rgat_relation {
     float *source_vector, *target_vector;     /* u, v [heads, columns] */
     struct row_product *source, *source_term; /* p [sources, width], u . x [sources, heads] */
     struct row_product *target_term;          /* v . x [rows, heads] */
-    /* Sums of w p [rows, width]; [rows, output_dim], the same when heads stand side by side. */
+    /* Sums of w p [rows, width], and their rows [rows, output_dim]: the same array if heads stand
+     * side by side. */
     float *sum, *rows;
 };
 
@@ -31,22 +32,24 @@ struct rgat {
     struct rgat_relation **relation; /* [relations]; NULL without edges */
 };
 
-/* Gradients of what the products of a relation give, and of u and v. */
+/* Gradients of the outputs of a relation's products, and of u and v. */
 struct rgat_back {
     float *source, *source_term, *target_term; /* [sources, width], [.., heads], [rows, heads] */
     float *source_vector, *target_vector;
 };
 
-/* Finds room for the products of a relation, whose matrix and vectors are there. */
+/* Reserves room for the products of a relation, whose matrix and vectors are set. */
 MUST_CHECK enum error_code rgat_rows_new(const struct typed_pass *pass, uint32_t relation,
                                          const struct rgat *rgat, struct arena *arena,
                                          struct error *err);
+/* Computes the output of all types; `bias` [output_dim]. `keep`: keeps the values that backward
+ * needs. */
 MUST_CHECK enum error_code rgat_rows_forward(const struct rgat *rgat, const struct typed_pass *pass,
                                              const float *bias, bool keep,
                                              const struct model_workspace *workspace,
                                              struct error *err);
-/* Writes the gradients of W into `matrices`, and those of u and v into back [relations], whose room
- * it finds; of a relation without edges none. It adds to the gradient of the bias. */
+/* Writes the gradients of W into `matrices`, and reserves room for the gradients of u and v in back
+ * [relations] and writes them; skips a relation without edges. Adds to the gradient of the bias. */
 MUST_CHECK enum error_code
 rgat_rows_backward(const struct rgat *rgat, const struct typed_pass *pass,
                    float *const *output_gradient, const struct relation_matrices *matrices,

@@ -1,22 +1,24 @@
 /*
- * Relational graph attention (Busbridge and others 2019), as PyG's RGATConv has it: additive attention, over the edges of a node of
- * all relations together.
+ * Relational graph attention (Busbridge and others 2019), as in PyG's RGATConv: additive attention
+ * over the edges of a node of all relations together.
  *
- *   p_j = x_j W_r                                       relation_matrices.h: free, `basis` with `att`, or blocks
- *   s_k = leaky(p_i q + p_j k)                          q and k [heads channels, heads]
- *   y_i = sum over the edges of w_k p_j + bias          heads side by side, or in the last layer their mean
+ *   p_j = x_j W_r                      relation_matrices.h: free, `basis` with `att`, or blocks
+ *   s_k = leaky(p_i q + p_j k)         q and k [heads channels, heads]
+ *   y_i = sum over the edges of w_k p_j + bias
+ *                                      heads side by side, or in the last layer their mean
  *
- * So u_r = k^T W_r^T and v_r = q^T W_r^T in rgat.h. All types have rows of one width. RGATConv also has tensors w, l1, b1, l2
- * and b2, for what it does with another `mod`; they are there and have no gradient, so that a model can be loaded strictly.
+ * So u_r = k^T W_r^T and v_r = q^T W_r^T in rgat.h. The rows of all types have one width. RGATConv
+ * also has tensors w, l1, b1, l2 and b2, which it uses with another `mod`. The table has them too,
+ * without a gradient, so that PyG can load a model strictly.
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/attention/attention.h"
 #include "common/nn/layers/attention/rgat.h"
 #include "common/nn/operators/first_bounds.h"
 
-static const char what[] = "relational attention"; /* wants memory */
+static const char what[] = "relational attention"; /* user of the memory, for messages */
 
-/* Behind the matrices. */
+/* Tensors behind the matrices. */
 enum { QUERY, KEY, BIAS };
 
 static uint32_t width_of(const struct model_layer *layer)
@@ -69,7 +71,8 @@ static void parameters(struct parameter_writer *writer)
     parameter_writer_add(writer, 2, row, 0, 0, "convs.%d.b2", k);
 }
 
-/* out [heads, dim] = vector^T matrix, of vector [width, heads] and matrix [width, dim]. */
+/* Computes out [heads, dim] = vector^T matrix, with vector [width, heads] and matrix [width,
+ * dim]. */
 CPU_KERNEL(find_terms,
            (const float *matrix, const float *vector, size_t width, size_t heads, size_t dim,
             float *restrict out),
@@ -81,7 +84,7 @@ CPU_KERNEL(find_terms,
             vector_add_scaled(out + h * dim, matrix + c * dim, vector[c * heads + h], dim);
 }
 
-/* Its backward, added to both. */
+/* The backward pass of find_terms(): adds to both gradients. */
 CPU_KERNEL(find_terms_back,
            (const float *matrix, const float *vector, const float *slope, size_t width,
             size_t heads, size_t dim, float *restrict of_matrix, float *restrict of_vector),
@@ -94,7 +97,7 @@ CPU_KERNEL(find_terms_back,
         }
 }
 
-/* Makes the vectors of a relation that has edges, and finds room for its products. */
+/* Makes the vectors of a relation that has edges, and reserves room for its products. */
 static enum error_code new_relation(const struct typed_pass *pass, struct rgat *rgat, uint32_t r,
                                     struct arena *arena, struct error *err)
 {

@@ -4,7 +4,7 @@
 #include "common/nn/operators/edge_score.h"
 #include "common/nn/operators/partial_sums.h"
 
-static const char what[] = "relational attention"; /* wants memory */
+static const char what[] = "relational attention"; /* user of the memory, for messages */
 
 static size_t heads_of(const struct typed_pass *pass)
 {
@@ -16,7 +16,7 @@ static size_t width_of(const struct typed_pass *pass)
     return heads_of(pass) * attention_channels(pass->layer);
 }
 
-/* Returns the columns of the rows, which all types have alike. */
+/* Returns the columns of the rows, which are the same for all types. */
 static uint32_t dim_of(const struct typed_pass *pass)
 {
     return pass->layer->type_input_dim[0];
@@ -24,7 +24,7 @@ static uint32_t dim_of(const struct typed_pass *pass)
 
 /* --- forward --- */
 
-/* Input rows of the rows of a relation. */
+/* Sets the input rows of the rows of a relation. */
 static enum error_code index_rows(const struct typed_pass *pass, uint32_t r, struct arena *arena,
                                   uint32_t **out, struct error *err)
 {
@@ -72,7 +72,7 @@ struct part_job {
     const struct typed_pass *pass;
     const struct rgat_relation *part;
     const struct relation_slots *slots;
-    float *gradient; /* of target_term, or of source_term */
+    float *gradient; /* gradient of target_term, or of source_term */
     float *from, *to;
     uint32_t rows;
 };
@@ -205,13 +205,13 @@ static enum error_code find_back(const struct typed_pass *pass, uint32_t r, stru
     return rc;
 }
 
-/* From dy: of the weights of slots, and of the rows of sources. */
+/* Computes from dy the gradients of the weights of slots, and of the rows of sources. */
 static void weights_back(const struct rgat *rgat, const struct typed_pass *pass, uint32_t r,
                          const float *dy, const struct rgat_back *back, float *scratch,
                          struct thread_pool *pool)
 {
     struct part_job job = job_of(rgat, pass, r);
-    job.from = job.part->rows; /* its values are not needed any more */
+    job.from = job.part->rows; /* its values are no longer needed */
     job.to = job.part->sum;
     relation_rows_part(pass, r, dy, pass->layer->config.output_dim, job.part->rows, pool);
     if (!pass->layer->joins_heads)

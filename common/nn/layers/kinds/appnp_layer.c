@@ -1,9 +1,9 @@
 /*
- * Personalised propagation (Gasteiger, Bojchevski, Guennemann 2019), as PyG's APPNP has it:
+ * Personalised propagation (Gasteiger, Bojchevski, Guennemann 2019), as in PyG's APPNP:
  *
- *   y = (1 - alpha) A x + alpha h          h: what the first of the layers reads; propagation.h
+ *   y = (1 - alpha) A x + alpha h          h: the input of the first of these layers; propagation.h
  *
- * A model of this kind is two layers of kind mlp, and one of these for each fan-out.
+ * A model of this kind is two layers of kind mlp, and one layer of this kind for each fan-out.
  */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/propagation.h"

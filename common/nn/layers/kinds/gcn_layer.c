@@ -1,5 +1,5 @@
 /*
- * The graph convolution of Kipf and Welling 2017, as PyG's GCNConv has it:
+ * The graph convolution of Kipf and Welling 2017, as in PyG's GCNConv:
  *
  *   y = A x W^T + b          A as in gcn_weights.h
  *

@@ -1,22 +1,23 @@
 /*
- * The graph isomorphism network (Xu and others 2019), as PyG's GINConv in its model GIN has it:
+ * The graph isomorphism network (Xu and others 2019), as in the GINConv of PyG's model GIN:
  *
- *   y_i = W_1 relu(W_0 a_i + b_0) + b_1,   a_i = (1 + eps) x_i + sum over the neighbours j of i of x_j
+ *   y_i = W_1 relu(W_0 a_i + b_0) + b_1
+ *   a_i = (1 + eps) x_i + sum over the neighbours j of i of x_j
  *
  * As in PyG, the norm and the activation of the hidden layers also stand between the two matrices,
- * in the place of relu: layer->inner_norm and inner_activation. PyG calls the norm
+ * in place of relu: layer->inner_norm and inner_activation. PyG calls the norm
  * convs.<k>.nn.norms.0. train-step.inner: relu leaves them out.
  *
- * The sum over sampled neighbours is scaled to all of them (neighbor_weights.h). eps is 0, and
- * trained when train-step.train_eps says so: deps = sum over i of da_i . x_i. Edge values do not
- * count, as in PyG.
+ * The sum over sampled neighbours is scaled to all neighbours (neighbor_weights.h). eps is 0; it is
+ * trained if train-step.train_eps is true: deps = sum over i of da_i . x_i. Edge values are
+ * ignored, as in PyG.
  *
- * DGL's GINConv is given apply_func = Sequential(Linear, ReLU, Linear).
+ * DGL's GINConv must be given apply_func = Sequential(Linear, ReLU, Linear).
  *
- * The layer is two linear ones inside, each in the way of layer_pass.h: the sum with W_0, and W_1.
- * If more than ReLU stands between them, the first of the two has a tail (layer_tail.h). In a
- * bipartite block, that of a relation, the rows x_i are not among the sources, so the rows a_i are
- * made before the first of them.
+ * The layer consists of two linear layers, each run by layer_pass.h: the sum with W_0, and W_1. If
+ * more than ReLU stands between them, the first of the two has a tail (layer_tail.h). In a
+ * bipartite block, which belongs to a relation, the rows x_i are not among the sources, so the rows
+ * a_i are computed before the first layer runs.
  */
 #include "common/math/vector.h"
 #include "common/nn/layers/layer_pass.h"
@@ -28,13 +29,13 @@
 
 enum { EPS, WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, NORM_WEIGHT, NORM_BIAS, PARAMETER_COUNT };
 
-static const char what[] = "the sums of neighbours"; /* wants memory */
+static const char what[] = "the sums of neighbours"; /* user of the memory, for messages */
 
-/* One layer at work. */
+/* One layer on one block. */
 struct gin {
     struct model_layer layer[2];
     struct layer_pass pass[2];
-    struct layer_tail between; /* of the first one, if its layer has a tail */
+    struct layer_tail between; /* of the first layer, if it has a tail */
     float *self_scale;         /* [destinations]: 1 + eps */
 };
 
@@ -83,7 +84,7 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
     return layer->config.inner_norm == NORM_NONE ? NORM_WEIGHT : norm_parameters(layer, out);
 }
 
-/* An eps that is not trained is 0, so a_i does not depend on the weights. */
+/* An eps that is not trained is 0, so then a_i does not depend on the weights. */
 static bool aggregates_input(const struct model_layer *layer)
 {
     return !layer->config.option.train_eps;
@@ -113,7 +114,7 @@ static enum error_code weigh(const struct model_layer *layer, const struct messa
 static const struct layer_type sum_type = {
     .uses_edges = true, .projects_first = neighbor_weights_project_first, .weigh = weigh};
 
-/* The two linear layers. */
+/* Fills in the two linear layers. */
 static void make_layers(const struct layer_pass *pass, struct model_layer layer[2])
 {
     const struct layer_config *own = &pass->layer->config;
@@ -148,7 +149,7 @@ static enum error_code begin(struct gin *gin, const struct layer_pass *pass, boo
     struct layer_pass *sum = &gin->pass[0], *last = &gin->pass[1];
     struct input_rows between = {.stride = width}, rows_read = pass->input;
     if (pass->layer->config.option.train_eps)
-        rows_read.mostly_zero = false; /* eps wants the gradient of the sums */
+        rows_read.mostly_zero = false; /* the gradient of eps needs that of the sums */
     make_layers(pass, gin->layer);
     enum error_code rc =
         layer_pass_init_matrix(sum, &gin->layer[0], pass->parameter[WEIGHT_0],
@@ -203,7 +204,7 @@ static void sum_tile(void *context, int64_t tile, int thread)
     add_own_rows(rows, &sum->own, gin->self_scale, sum->input_dim, first, end);
 }
 
-/* The rows a_i of a bipartite block. */
+/* Computes the rows a_i of a bipartite block. */
 static enum error_code sum_with_own(struct gin *gin, struct arena *arena, struct thread_pool *pool,
                                     struct error *err)
 {
@@ -267,8 +268,8 @@ static enum error_code find_eps_gradient(struct layer_pass *sum, struct arena *a
     return ERROR_NONE;
 }
 
-/* The gradient of the first layer's rows before what stands between the two, after the second one's
- * backward. */
+/* Computes the gradient of the first layer's rows before the operations between the two layers,
+ * after the second layer's backward. */
 static enum error_code between_backward(struct gin *gin, const struct layer_gradient *out,
                                         struct arena *arena, struct thread_pool *pool,
                                         const float **gradient, struct error *err)
@@ -278,7 +279,7 @@ static enum error_code between_backward(struct gin *gin, const struct layer_grad
                                  .pass = &gin->pass[0],
                                  .above = &gin->pass[1],
                                  .parts = &none,
-                                 .is_first = true, /* nothing goes past the layer */
+                                 .is_first = true, /* no gradient goes beyond the layer */
                                  .gradient = {.weight = out->parameter[NORM_WEIGHT],
                                               .bias = out->parameter[NORM_BIAS],
                                               .batch_mean = out->statistics[0],
@@ -300,7 +301,7 @@ CPU_KERNEL(scale_rows,
     }
 }
 
-/* dx_i = (1 + eps) da_i of a bipartite block. */
+/* Computes dx_i = (1 + eps) da_i of a bipartite block. */
 static enum error_code find_own_gradient(const struct gin *gin, struct layer_pass *pass,
                                          struct arena *arena, struct error *err)
 {

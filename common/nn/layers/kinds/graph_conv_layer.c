@@ -1,9 +1,10 @@
 /*
- * The graph convolution of Morris and others 2019, as PyG's GraphConv has it:
+ * The graph convolution of Morris and others 2019, as in PyG's GraphConv:
  *
  *   y_i = lin_rel(sum over the neighbours j of i of w_ij x_j) + lin_root(x_i)
  *
- * or their mean, or in each column the greatest (neighbor_weights.h). lin_rel has the bias, lin_root has none.
+ * or their mean, or in each column their maximum (neighbor_weights.h). lin_rel has the bias,
+ * lin_root has none.
  */
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/neighbor_weights.h"

@@ -1,8 +1,9 @@
 /*
- * The rows as they are: y = x, torch.nn.Identity.
+ * Returns its input rows: y = x, torch.nn.Identity.
  *
- * For models that are nothing but learnt rows, as those of knowledge graphs (the decoder has the rest). Then dropout is of what the
- * decoder reads of each row.
+ * For models that consist of learnt rows alone, such as those of knowledge graphs, where the
+ * decoder has all other parameters. The layer's dropout then applies to the rows that the decoder
+ * reads.
  */
 #include "common/nn/layers/layer_pass.h"
 #include "common/nn/layers/propagation.h"
@@ -71,7 +72,7 @@ static enum error_code backward(struct layer_pass *pass, const struct layer_pass
                            .scratch_size =
                                layer_pass_scratch((size_t)TILE_ROWS * pass->output_dim)};
     (void)out;
-    if (is_first) /* nothing below, and nothing of its own */
+    if (is_first) /* there is no layer below, and no parameter */
         return ERROR_NONE;
     enum error_code rc = arena_new(arena, &pass->input_gradient,
                                    pass->block.source_count * (size_t)pass->output_dim, what, err);

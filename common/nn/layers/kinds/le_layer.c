@@ -23,17 +23,17 @@
 
 enum { WEIGHT_1, BIAS_1, WEIGHT_2, WEIGHT_3, BIAS_3, PARAMETER_COUNT };
 
-static const char what[] = "the differences to neighbours"; /* wants memory */
+static const char what[] = "the differences to neighbours"; /* user of the memory, for messages */
 
-/* One layer at work. */
+/* One layer on one block. */
 struct le {
     struct model_layer layer; /* of the product */
     struct layer_pass pass;
-    size_t sum_dim;   /* of a */
-    size_t own_dim;   /* of x */
-    size_t width;     /* of z: sum_dim + 2 own_dim + 1 */
+    size_t sum_dim;   /* columns of a */
+    size_t own_dim;   /* columns of x */
+    size_t width;     /* columns of z: sum_dim + 2 own_dim + 1 */
     float *value_sum; /* [destinations]: s */
-    float *wide;      /* [destinations, width]: z, for backward; else each tile has its own */
+    float *wide; /* [destinations, width]: z, kept for backward; otherwise each tile has its own */
 };
 
 static int parameters(const struct model_layer *layer, struct layer_parameter *out)
@@ -61,7 +61,7 @@ static enum error_code weigh(const struct model_layer *layer, const struct messa
     return neighbor_weights(&sum, block, arena, out, err);
 }
 
-/* [W_1 | W_3 | -W_2 | b_1] from the parameters. */
+/* Joins [W_1 | W_3 | -W_2 | b_1] from the parameters. */
 static void join_weights(const struct layer_pass *pass, const struct le *le, float *joined)
 {
     const size_t dim = le->sum_dim, own = le->own_dim;
@@ -74,7 +74,7 @@ static void join_weights(const struct layer_pass *pass, const struct le *le, flo
     }
 }
 
-/* The transpose: the parameters' gradients from that of the joined weights. */
+/* Computes the transpose: the parameters' gradients from that of the joined weights. */
 static void part_gradient(const struct layer_pass *pass, const struct le *le, const float *joined,
                           const struct layer_gradient *out)
 {
@@ -88,7 +88,7 @@ static void part_gradient(const struct layer_pass *pass, const struct le *le, co
     }
 }
 
-/* Room, and the product, which reads z. */
+/* Reserves the room, and makes the product, which reads z. */
 static enum error_code begin(struct le *le, struct layer_pass *pass, bool keep, struct arena *arena,
                              struct error *err)
 {
@@ -126,7 +126,7 @@ static enum error_code begin(struct le *le, struct layer_pass *pass, bool keep, 
 struct le_job {
     const struct layer_pass *pass;
     struct le *le;
-    float *scratch; /* [threads, scratch_size]: a and x of a tile, and z where that is not kept */
+    float *scratch; /* [threads, scratch_size]: a and x of a tile, and z if it is not kept */
     size_t scratch_size;
 };
 
@@ -145,12 +145,13 @@ static float value_sum_of(const struct layer_pass *pass, uint32_t i)
     return pass->aggregation.destination_scale[i] * sum;
 }
 
-/* How the rows a and x lie: floats from one row to the next, and how many of each are read. */
+/* Layout of the rows a and x: floats from one row to the next, and how many of each row are
+ * read. */
 struct pair_shape {
     size_t sum_stride, own_stride, sum_dim, own_dim;
 };
 
-/* The aggregated row of a plain block is [a | x]; in a bipartite block it is a, and x lies
+/* The aggregated row of a plain block is [a | x]. In a bipartite block it is a, and x lies
  * elsewhere. */
 static struct pair_shape pair_shape_of(const struct layer_pass *pass, const struct le *le,
                                        size_t own_stride)
@@ -160,7 +161,7 @@ static struct pair_shape pair_shape_of(const struct layer_pass *pass, const stru
     return (struct pair_shape){2 * le->sum_dim, 2 * le->sum_dim, le->sum_dim, le->own_dim};
 }
 
-/* z of the rows a and x. */
+/* Computes z from the rows a and x. */
 CPU_KERNEL(widen_rows,
            (const struct pair_shape *shape, const float *restrict sum, const float *restrict x,
             const float *restrict value_sum, uint32_t rows, float *restrict wide),
@@ -177,7 +178,8 @@ CPU_KERNEL(widen_rows,
     }
 }
 
-/* z of the destinations first .. end - 1; `pair` [pair_size()] is for their a and x. */
+/* Computes z of the destinations first .. end - 1; `pair` [pair_size()] is room for their a and
+ * x. */
 static void widen(const struct layer_pass *pass, const struct le *le, uint32_t first, uint32_t end,
                   float *pair, float *wide)
 {
@@ -238,7 +240,7 @@ static enum error_code forward(struct layer_pass *pass, bool keep, struct arena 
     return keep ? layer_pass_forward(&job.le->pass, keep, arena, pool, err) : ERROR_NONE;
 }
 
-/* Finds the gradients of a and x from dz. */
+/* Computes the gradients of a and x from dz. */
 CPU_KERNEL(narrow_rows,
            (const struct pair_shape *shape, const float *restrict wide,
             const float *restrict value_sum, uint32_t rows, float *restrict sum, float *restrict x),
@@ -269,7 +271,7 @@ static void narrow_tile(void *context, int64_t tile, int thread)
                 end - (uint32_t)first, sum, x);
 }
 
-/* What the layer below goes on from. */
+/* Reserves the room of the gradients that the layer below reads. */
 static enum error_code find_room_below(struct layer_pass *pass, struct arena *arena,
                                        struct error *err)
 {

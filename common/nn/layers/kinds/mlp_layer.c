@@ -1,5 +1,5 @@
 /*
- * A matrix for each row, without the graph, as PyG's MLP has it:
+ * A matrix for each row, without the graph, as in PyG's MLP:
  *
  *   y_i = W x_i + b
  */
@@ -21,7 +21,7 @@ static int parameters(const struct model_layer *layer, struct layer_parameter *o
     return 2;
 }
 
-/* One hidden layer; there are no hops for which there could be more. */
+/* Makes one hidden layer: without hops no setting says how many there should be. */
 static int build(const struct model_outline *outline, struct layer_config layer[LAYER_COUNT_MAX])
 {
     layer[0] = layer_of_outline(outline, LAYER_MLP, false);

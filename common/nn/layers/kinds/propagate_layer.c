@@ -1,7 +1,7 @@
 /*
- * Rows passed on along the edges with GCN's weights, and nothing else: y = A x (propagation.h).
+ * Moves rows along the edges with GCN's weights, without parameters: y = A x (propagation.h).
  *
- * That is PyG's APPNP of one hop with alpha 0. It stands below a layer of kind sgc.
+ * This is PyG's APPNP of one hop with alpha 0. It lies below a layer of kind sgc.
  */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/propagation.h"

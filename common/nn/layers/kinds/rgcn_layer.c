@@ -1,22 +1,25 @@
 /*
- * The relational graph convolution of Schlichtkrull and others (ESWC 2018), as PyG's RGCNConv has it:
+ * The relational graph convolution of Schlichtkrull and others (ESWC 2018), as in PyG's RGCNConv:
  *
- *   y_i = sum over the relations r of W_r (mean of x_j over the neighbours j of i in r) + root x_i + bias
+ *   y_i = sum over the relations r of W_r (mean of x_j over the neighbours j of i in r)
+ *         + root x_i + bias
  *
- * or by their sum, or in each column the greatest (neighbor_weights.h). The matrices are free, weight [relations, in, out],
- * x W; or made of option.bases of them, W_r = sum over b of comp[r, b] weight[b]; or of option.blocks on the diagonal,
- * weight [relations, blocks, in / blocks, out / blocks].
+ * or with their sum, or in each column their maximum (neighbor_weights.h). The matrices have one of
+ * three forms: free, weight [relations, in, out], x W; made from option.bases bases, W_r = sum over
+ * b of comp[r, b] weight[b]; or option.blocks blocks on the diagonal, weight [relations, blocks, in
+ * / blocks, out / blocks].
  *
- * With one node type root and bias are tensors of the layer, as there. With several each type has a Linear of its own,
- * roots.<k>.<type>, beside RGCNConv(..., root_weight=False, bias=False); so have those who train R-GCN on typed graphs with
- * DGL, whose RelGraphConv has the names W, coeff, loop_weight and h_bias instead and one type alone.
+ * With one node type, root and bias are tensors of the layer, as in RGCNConv. With several types,
+ * each type has a Linear of its own, roots.<k>.<type>, beside RGCNConv(..., root_weight=False,
+ * bias=False). R-GCN on typed graphs in DGL is trained the same way; DGL's RelGraphConv itself has
+ * the names W, coeff, loop_weight and h_bias, and only one type.
  */
 #include "common/nn/layers/layer.h"
 #include "common/nn/operators/first_bounds.h"
 #include "common/nn/typed/relation_matrices.h"
 #include "common/nn/typed/relation_sums.h"
 
-static const char what[] = "the own matrix"; /* wants memory */
+static const char what[] = "the own matrix"; /* user of the memory, for messages */
 
 static bool has_types(const struct relation_schema *schema)
 {
@@ -56,7 +59,7 @@ static void parameters(struct parameter_writer *writer)
     }
 }
 
-/* [cols, rows] from [rows, cols]. */
+/* Writes the transpose [cols, rows] of [rows, cols]. */
 static void transpose(const float *from, size_t rows, size_t cols, float *to)
 {
     for (size_t r = 0; r < rows; r++)
@@ -64,13 +67,13 @@ static void transpose(const float *from, size_t rows, size_t cols, float *to)
             to[c * rows + r] = from[r * cols + c];
 }
 
-/* The tensor of a type's own matrix; its bias is the next. */
+/* Returns the tensor of a type's own matrix; its bias is the next tensor. */
 static int root_tensor(const struct typed_pass *pass, uint32_t type)
 {
     return relation_matrices_tensors(pass->layer) + 2 * (int)type;
 }
 
-/* Of one type: its own matrix the other way round. */
+/* Makes the transpose of the own matrix of a type. */
 static enum error_code new_root(const struct typed_pass *pass, struct arena *arena, float **out,
                                 struct error *err)
 {

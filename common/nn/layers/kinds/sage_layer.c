@@ -1,13 +1,13 @@
 /*
- * GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG's SAGEConv has it:
+ * GraphSAGE (Hamilton, Ying, Leskovec 2017), as in PyG's SAGEConv:
  *
  *   y_i = lin_l(mean of x_j over the neighbours j of i) + lin_r(x_i)
  *
- * or their sum, or in each column the greatest (neighbor_weights.h). lin_l has the bias, lin_r has none. With edge values
- * w_ij x_j stands for x_j, and the mean is by the number of neighbours, not by the sum of the values: so has it DGL's
- * SAGEConv, while PyG's takes none.
+ * or their sum, or in each column their maximum (neighbor_weights.h). lin_l has the bias, lin_r has
+ * none. With edge values, w_ij x_j replaces x_j, and the mean divides by the number of neighbours,
+ * not by the sum of the values. DGL's SAGEConv does the same; PyG's takes no edge values.
  *
- * What comes from neighbours and the own row lie side by side, so that both projections are one product.
+ * The neighbours' row and the own row lie side by side, so that both projections are one product.
  */
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/neighbor_weights.h"

@@ -1,5 +1,5 @@
 /*
- * Simplified graph convolution (Wu and others 2019), as PyG's SGConv has it:
+ * Simplified graph convolution (Wu and others 2019), as in PyG's SGConv:
  *
  *   y = A^K x W^T + b          A as in gcn_weights.h
  *

@@ -1,5 +1,6 @@
-/* Every kind of layer that is no attention, in lists: against the slow reference and central differences, and the same
- * bits for any threads. A new kind is a row of `trials`. */
+/* Every kind of layer except attention, in lists: equals the slow reference and central
+ * differences, and gives the same bits for any number of threads. A new kind is a row of
+ * `trials`. */
 #include "common/nn/layers/layer.h"
 
 #include "tests/common/nn/model_run.h"
@@ -10,7 +11,7 @@ struct trial {
     int layer_count;
     enum layer_kind kind[LIST_MAX];
     enum layer_aggr aggr;
-    bool values; /* edges have them */
+    bool values; /* edges have values */
 };
 
 static const struct trial trials[] = {
@@ -38,7 +39,7 @@ static const struct trial trials[] = {
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 
-/* Around the tile of 512 rows. */
+/* Sizes around the tile of 512 rows. */
 static const struct sizes all_sizes[] = {
     {2, {5, 20, 60}, 6, 5, 3, 1},
     {2, {1, 3, 9}, 3, 8, 4, 1},
@@ -46,7 +47,7 @@ static const struct sizes all_sizes[] = {
 };
 enum { SIZE_COUNT = sizeof all_sizes / sizeof *all_sizes };
 
-/* Whether a layer gives as many columns as it reads: then all do. */
+/* Returns whether any layer gives as many columns as it reads: then all layers do. */
 static bool keeps_width(const struct trial *trial)
 {
     for (int i = 0; i < trial->layer_count; i++)
@@ -55,7 +56,7 @@ static bool keeps_width(const struct trial *trial)
     return false;
 }
 
-/* Off the kinks of ReLU. */
+/* Starts a run off the kinks of ReLU. */
 static void start(struct run *run, const struct trial *trial, const struct sizes *sizes,
                   float dropout)
 {

@@ -1,16 +1,17 @@
-/* What follows a layer: against slow references, and the same bits for any threads. */
+/* The tail of a layer equals slow references, and gives the same bits for any number of threads. */
 #include "tests/common/nn/model_run.h"
 
 #include <stdio.h>
 
-/* Around the tile of 512 rows. Heads divide the hidden width. */
+/* Sizes around the tile of 512 rows. Heads divide the hidden width. */
 static const struct sizes all_sizes[] = {
     {2, {5, 20, 60}, 6, 4, 3, 2},
     {3, {4, 9, 25, 70}, 5, 6, 5, 3},
     {2, {2, 513, 900}, 4, 2, 2, 1},
 };
 
-/* A kind for each layer, and each activation, norm and residual in turn. */
+/* Returns a model with another kind for each layer; `turn` selects activation, norm and residual in
+ * turn. */
 static struct model_config mixed_config(const struct sizes *sizes, int turn, float dropout)
 {
     struct model_config config = config_of_sizes(LAYER_SAGE, sizes, dropout);
@@ -47,8 +48,8 @@ static void activations_agree_with_the_reference_and_central_differences(void **
     check_all(0);
 }
 
-/* GIN with each norm and activation, which then also stand between the two matrices of all
- * layers. */
+/* Returns a model of GIN with each norm and activation, which then also stand between the two
+ * matrices of all layers. */
 static struct model_config inner_config(const struct sizes *sizes, enum norm_kind norm,
                                         enum activation_kind activation)
 {
@@ -94,7 +95,7 @@ static bool has_tensor(const struct model *model, const char *name)
     return false;
 }
 
-/* PyG's GIN: GIN(6, 4, 2, 3, norm="batch_norm").state_dict(). */
+/* The expected names are those of PyG's GIN(6, 4, 2, 3, norm="batch_norm").state_dict(). */
 static void gin_has_the_tensors_of_pyg(void **state)
 {
     static const char *const inner[] = {"weight", "bias", "running_mean", "running_var",
@@ -113,14 +114,15 @@ static void gin_has_the_tensors_of_pyg(void **state)
     config = inner_config(&all_sizes[0], NORM_LAYER, ACTIVATION_RELU);
     assert_ok(model_init(&model, &config, &err), &err);
     assert_true(has_tensor(&model, "convs.1.nn.norms.0.weight"));
-    config.layer[0].option.inner = LAYER_INNER_RELU; /* as before the option was there */
+    /* as in models made before that option existed */
+    config.layer[0].option.inner = LAYER_INNER_RELU;
     layer_config_set_inner(&config.layer[0], NORM_LAYER, ACTIVATION_ELU);
     assert_ok(model_init(&model, &config, &err), &err);
     assert_false(has_tensor(&model, "convs.0.nn.norms.0.weight"));
     assert_int_equal(model.layer[0].config.inner_activation, ACTIVATION_RELU);
 }
 
-/* Of hop_count layers of a kind, with the matrix behind them. */
+/* Returns a model of hop_count layers of a kind, with the matrix behind them. */
 static struct model_config jumping_config(const struct sizes *sizes, enum layer_kind kind,
                                           enum jumping_knowledge jump, bool residual)
 {
@@ -154,7 +156,8 @@ static void jumping_knowledge_agrees_with_the_reference_and_central_differences(
             run_start_config(&run, &config, &all_sizes[i]);
             assert_string_equal(run.model.parameter[run.model.parameter_count - 2].name,
                                 "lin.weight");
-            /* Biases of 0 give rows of which nothing is left by dropout a 0, where ReLU has no slope. */
+            /* With biases of 0, a row of which dropout leaves nothing would give 0, where ReLU has
+             * no slope. */
             for (uint64_t v = 0; v < run.model.trained_count; v++)
                 run.value[v] += 0.01F;
             run_both(&run, turn % 2 ? &stream : NULL, NULL);
@@ -210,7 +213,7 @@ static void check_evaluation(const struct model_config *config, const struct siz
     run_end(&run);
 }
 
-/* Batch norms go by what is stored, if there is no backward. */
+/* Batch norms use the stored statistics if there is no backward pass. */
 static void evaluation_goes_by_the_running_statistics(void **state)
 {
     static const struct sizes sizes = {3, {40, 90, 600, 900}, 6, 4, 3, 2};
@@ -222,7 +225,7 @@ static void evaluation_goes_by_the_running_statistics(void **state)
     check_evaluation(&inner, &sizes);
 }
 
-/* In the place of the gradient of running statistics: those of the batch. */
+/* The places of the gradients of running statistics receive the statistics of the batch. */
 static void backward_tells_the_statistics_of_the_batch(void **state)
 {
     static const struct sizes sizes = {2, {3, 700, 900}, 6, 4, 3, 2};
@@ -234,7 +237,7 @@ static void backward_tells_the_statistics_of_the_batch(void **state)
     run_both(&run, NULL, NULL);
     const float *buffer = run.gradient + run.model.trained_count;
     assert_float_equal(buffer[8], 700, 0);
-    /* With these as running ones, evaluation is what training was. */
+    /* With these as running statistics, evaluation gives the results of training. */
     for (int i = 0; i < 8; i++)
         run.value[run.model.trained_count + (uint64_t)i] = buffer[i];
     float *kept = memory_alloc(run.logit_count, sizeof *kept);

@@ -1,4 +1,4 @@
-/* Edges with factors: what kinds of layer make of them. */
+/* Edges with factors: how each kind of layer aggregates them. */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/neighbor_weights.h"
 
@@ -6,8 +6,9 @@
 
 #include <math.h>
 
-/* Destination 0 has five edges in the whole graph, of which those from 2 and 3 were sampled; destination 1 has two, one to
- * itself, which was sampled. Rows begin at edge 1, as in the later hops of a layered batch. */
+/* Destination 0 has five edges in the whole graph; those from 2 and 3 were sampled. Destination 1
+ * has two, one of them to itself, which was sampled. Rows begin at edge 1, as in the later hops of
+ * a layered batch. */
 static const uint32_t row_start[] = {1, 3, 5}, neighbor[] = {9, 2, 3, 1, 2},
                       degree[] = {5, 1, 3, 2};
 static const float factor[] = {0, 2, 3, 1, 0.5F}, value[] = {0, 10, 20, 30, 40};
@@ -41,7 +42,7 @@ static void a_sum_counts_edges_by_their_factors(void **state)
     struct message_block block = block_of(false);
     assert_ok(neighbor_weights(&layer, &block, &arena, &out, &err), &err);
     assert_ptr_equal(out.edge_value, factor);
-    assert_near(out.destination_scale[0], 1); /* not degree by number once more */
+    assert_near(out.destination_scale[0], 1); /* not multiplied by degree / number as well */
     block = block_of(true);
     assert_ok(neighbor_weights(&layer, &block, &arena, &out, &err), &err);
     for (int e = 1; e < 5; e++)
@@ -86,14 +87,14 @@ static void gcn_scales_by_degrees_of_the_whole_graph(void **state)
     struct message_block block = block_of(false);
     assert_ok(gcn_weights(NULL, &block, &arena, &out, &err), &err);
     assert_ptr_equal(out.edge_value, factor);
-    assert_near(out.destination_scale[0], 1 / sqrt(6)); /* and not 5 / 2 of it */
+    assert_near(out.destination_scale[0], 1 / sqrt(6)); /* not 5 / 2 times it */
     assert_near(out.source_scale[3], 1 / sqrt(3));
     assert_near(out.self_scale[0], 1.0 / 6);
     block = block_of(true);
     assert_ok(gcn_weights(NULL, &block, &arena, &out, &err), &err);
     assert_near(out.edge_value[2], 60);
     assert_near(out.destination_scale[1], 1.0 / 3);
-    assert_near(out.self_scale[1], 30.0 / 9); /* the value of its own edge, not its factor */
+    assert_near(out.self_scale[1], 30.0 / 9); /* the value of its own edge, without its factor */
     arena_release(&arena);
 }
 
@@ -114,7 +115,7 @@ static void gcn_sums_the_values_of_several_loops(void **state)
     struct aggregation out;
     assert_ok(gcn_weights(NULL, &block, &arena, &out, &err), &err);
     assert_near(out.self_scale[0], 0.75 / 2.75);
-    assert_near(out.self_scale[1], 1.0 / 4); /* it has none, so one of value 1 stands for it */
+    assert_near(out.self_scale[1], 1.0 / 4); /* it has no loop, so one of value 1 replaces it */
     arena_release(&arena);
 }
 

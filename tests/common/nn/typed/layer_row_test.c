@@ -1,5 +1,5 @@
-/* The checks of a kind's row: each rule is broken by one row, and all rows of the table keep all of
- * them. */
+/* The checks of a kind's row: for each rule one row breaks it, and all rows of the table satisfy
+ * all rules. */
 #include "common/nn/layers/gcn_weights.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/layers/layer_pass.h"
@@ -79,7 +79,7 @@ static enum error_code no_forward(struct layer_pass *pass, bool keep, struct are
     return error_set(err, ERROR_BUG, "this kind is never run");
 }
 
-/* Layers of the widths above. */
+/* A correct row for layers of the widths above. */
 static const struct layer_type good = {.uses_edges = true,
                                        .parameters = two_matrices,
                                        .projects_first = neighbor_weights_project_first,
@@ -109,7 +109,7 @@ static void a_linear_kind_has_a_matrix_for_each_part_of_an_aggregated_row(void *
     (void)state;
     assert_ok(check(&good, &err), &err);
     assert_fails(check(&one, &err), ERROR_BUG, "has 2 parts of the input's width", &err);
-    beside.weigh = gcn_weights; /* which adds the own row to the sum */
+    beside.weigh = gcn_weights; /* gcn_weights adds the own row to the sum */
     assert_fails(check(&beside, &err), ERROR_BUG, "has 1 parts of the input's width", &err);
     assert_fails(check(&without_edges, &err), ERROR_BUG, "has 2 matrices", &err);
 }

@@ -1,4 +1,4 @@
-/* How the rows of several relations become one: by sum, mean and max, in floats and in bf16. */
+/* The rows of several relations are joined by sum, mean and max, in floats and in bf16. */
 #include "common/base/memory.h"
 #include "common/math/bf16_product.h"
 #include "common/math/bf16_rows.h"
@@ -42,7 +42,7 @@ static struct model_config config_of(enum layer_kind kind, enum relation_aggr ag
     return config;
 }
 
-/* The features of each type, rounded, in the order of the nodes. */
+/* Rounds the features of each type, in the order of the nodes. */
 static void round_rows(struct run *run)
 {
     for (uint32_t t = 0; t < FIXTURE_TYPES; t++) {
@@ -130,7 +130,8 @@ static void same_bits_by_threads(const struct model_config *config, const struct
     thread_pool_free(pool);
 }
 
-/* A rounded operand is off by 1/256 at most; errors of many add up by their root. */
+/* A rounded operand is off by at most 1/256; many random errors add up as the root of their
+ * number. */
 static void bf16_is_near_floats_and_gives_the_same_bits_by_threads(void **state)
 {
     static const enum layer_kind kinds[] = {LAYER_SAGE, LAYER_GRAPH_CONV, LAYER_RGCN, LAYER_GCN};
@@ -158,8 +159,8 @@ static void bf16_is_near_floats_and_gives_the_same_bits_by_threads(void **state)
 
 /* --- the largest --- */
 
-/* The same weights in a model that sums, but those of all relations other than `relation` are zero:
- * it gives what the relation gives alone. */
+/* Starts a model with the same weights that sums, in which all relations other than `relation` have
+ * zero weights, so that it gives the rows of that relation alone. */
 static void start_relation(struct run *run, const struct run *whole, int relation)
 {
     struct model_config own = whole->model.config;
@@ -176,7 +177,8 @@ static void start_relation(struct run *run, const struct run *whole, int relatio
     }
 }
 
-/* The gradient of a relation's tensors is that of the rows which the relation gave alone. */
+/* Checks that the gradient of a relation's tensors is that of the rows which this relation gave
+ * alone. */
 static void check_relation(const struct run *whole, struct run *alone, int relation)
 {
     const struct model_layer *layer = &whole->model.layer[0];
@@ -225,7 +227,7 @@ static void check_largest(enum layer_kind kind)
     end(&whole);
 }
 
-/* A kind that is not linear, and two whose matrix of own rows is apart. */
+/* Tests a kind that is not linear, and two with a separate matrix of own rows. */
 static void the_largest_of_what_relations_give_has_the_gradient(void **state)
 {
     static const enum layer_kind kinds[] = {LAYER_GIN, LAYER_SAGE, LAYER_GRAPH_CONV};

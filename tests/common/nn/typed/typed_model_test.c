@@ -1,5 +1,5 @@
-/* Models over node types and relations: against the slow reference and central differences, and the same bits for any
- * threads. A new typed kind is rows of `trials`. */
+/* Models over node types and relations equal the slow reference and central differences, and give
+ * the same bits for any number of threads. A new typed kind is rows of `trials`. */
 #include "common/base/memory.h"
 #include "common/nn/layers/layer.h"
 #include "common/nn/model.h"
@@ -23,13 +23,13 @@ struct trial {
     enum norm_kind norm;
     enum activation_kind activation;
     bool own;          /* one type, three relations */
-    bool values;       /* edges have them */
+    bool values;       /* edges have values */
     uint32_t features; /* columns of edge features */
-    bool project;      /* authors and papers */
-    bool mlp;          /* between them and behind them */
-    bool begins;       /* the first layer is of the kind `first`, and an mlp is one more */
+    bool project;      /* rows of authors and papers are projected */
+    bool mlp;          /* mlp layers between the layers and behind them */
+    bool begins;       /* the first layer is of the kind `first`, and there is one more mlp */
     enum layer_kind first;
-    enum jumping_knowledge jump; /* behind two layers */
+    enum jumping_knowledge jump; /* jumping knowledge behind two layers */
     bool residual;
 };
 
@@ -141,10 +141,11 @@ struct sizes {
 };
 
 static const struct sizes small = {{{23, 17, 9}, {11, 7, 5}, {4, 0, 0}}, {5, 6, 4}, 4, 4, 3};
-/* Rows of other types than the target's in the last block, and none of a type in the first. */
+/* The last block has rows of other types than the target's, and the first block has none of one
+ * type. */
 static const struct sizes uneven = {{{9, 8, 0}, {7, 6, 0}, {3, 2, 0}}, {5, 6, 4}, 4, 4, 4};
 
-/* Rows of all types in the last block. */
+/* The last block has rows of all types. */
 static const struct sizes several = {{{9, 8, 7}, {7, 6, 5}, {3, 2, 4}}, {5, 6, 4}, 4, 4, 4};
 
 struct run {
@@ -153,8 +154,8 @@ struct run {
     struct arena arena;
     float *value, *logits, *slope, *gradient;
     size_t logit_count;
-    int64_t
-        ahead; /* calls that aggregate rows before forward, and one more; 0: none, and no room */
+    /* number of calls that aggregate rows before forward, plus one; 0: none, and no room */
+    int64_t ahead;
 };
 
 static const struct relation_schema *schema_of(const struct trial *trial)
@@ -171,7 +172,7 @@ static enum layer_kind kind_of(const struct trial *trial, int number)
     return (trial->mlp && number % 2) || (trial->jump && number == 2) ? LAYER_MLP : trial->kind;
 }
 
-/* A layer that passes rows on as they are is as wide as what it reads. */
+/* Returns the width of a layer. A layer that moves rows unchanged is as wide as its input. */
 static uint32_t width_of(const struct trial *trial, const struct sizes *sizes, int number,
                          bool is_last)
 {
@@ -227,7 +228,8 @@ static void start(struct run *run, const struct trial *trial, const struct sizes
     run->logits = memory_alloc(run->logit_count, sizeof *run->logits);
     run->slope = memory_alloc(run->logit_count, sizeof *run->slope);
     model_initialise(&run->model, 5, run->value);
-    /* Some start at zero, which would hide them, and put rows without edges on the kink of ReLU. */
+    /* Some biases start at zero, which would hide errors in them and put rows without edges on the
+     * kink of ReLU. */
     for (uint64_t i = 0; i < run->model.value_count; i++)
         run->value[i] += i % 3 ? 0.013F : 0.053F;
     for (size_t i = 0; i < run->logit_count; i++)
@@ -262,8 +264,9 @@ static enum error_code try_both(struct run *run, const struct random_stream *dro
         rc = relation_input_begin(&ahead, &run->model, run->blocks.block, run->blocks.rows,
                                   &run->arena, err);
         for (int64_t i = 1; rc == ERROR_NONE && i < run->ahead; i++)
+            /* the last call */
             if (!relation_input_advance(&ahead, 1, pool))
-                run->ahead = 1 - i; /* that was all */
+                run->ahead = 1 - i;
         input.aggregated_relations = &ahead;
     }
     if (rc == ERROR_NONE)
@@ -349,15 +352,15 @@ static void check_logits(const struct run *run, const struct random_stream *drop
     release(&at);
 }
 
-/* A slope takes two passes of the slow reference, which are most of this test. It runs once for
- * each level of the processor, with and without dropout: each of these takes a sixth of the
- * numbers, and together they take all. */
+/* A slope takes two passes of the slow reference, which is most of this test's time. The test runs
+ * once for each level of the processor, with and without dropout; each run checks a sixth of the
+ * numbers, and together they check all. */
 static bool slope_is_taken(size_t index, bool has_dropout)
 {
     return index % 6 == 2 * ((size_t)cpu_level() % 3) + has_dropout;
 }
 
-/* The eps of GIN is a tensor, but has no gradient unless it is trained. */
+/* Returns whether a tensor has no gradient: the eps of GIN, unless it is trained. */
 static bool is_fixed(const struct model *model, const struct parameter *parameter)
 {
     const size_t size = strlen(parameter->name);
@@ -429,7 +432,7 @@ static void dropout_goes_through_forward_and_backward_alike(void **state)
     check_all(0.4F);
 }
 
-/* Several tiles of some relations. */
+/* Some relations have several tiles. */
 static const struct sizes tiles = {
     {{1300, 700, 90}, {1100, 600, 70}, {60, 0, 0}}, {5, 6, 4}, 4, 4, 3};
 
@@ -550,8 +553,8 @@ static void evaluation_gives_the_bits_of_training_without_dropout(void **state)
     }
 }
 
-/* What is counted is at least what is taken, and each limit below it is ERROR_NO_MEMORY. */
-/* The block as it is for destinations of one type alone; arrays are the caller's. */
+/* The counted memory is at least the memory used, and each limit below it gives ERROR_NO_MEMORY. */
+/* Returns the block for destinations of one type alone; arrays are the caller's. */
 static struct relation_block block_of_type(const struct relation_schema *schema,
                                            const struct relation_block *block, uint32_t type,
                                            uint32_t *destination_count,
@@ -567,7 +570,8 @@ static struct relation_block block_of_type(const struct relation_schema *schema,
     return (struct relation_block){destination_count, block->source_count, edges};
 }
 
-/* All rows of a type that a layer gives, from those of all types that the layer below gave. */
+/* Infers all rows of a type that a layer gives, from the rows of all types that the layer below
+ * gave. */
 static float *infer_type(struct run *run, int layer, uint32_t type, const struct input_rows *rows,
                          const float *const *start)
 {
@@ -579,8 +583,8 @@ static float *infer_type(struct run *run, int layer, uint32_t type, const struct
     struct relation_edges edges[FIXTURE_RELATIONS];
     uint32_t destinations[FIXTURE_TYPES];
     const struct relation_block *whole =
-        &run->blocks.block[uses_edges || own->hop == 0 ? own->hop
-                                                       : own->hop - 1]; /* no edges: what it gave */
+        /* no edges: the hop that gave its rows */
+        &run->blocks.block[uses_edges || own->hop == 0 ? own->hop : own->hop - 1];
     const struct relation_block block = block_of_type(schema, whole, type, destinations, edges);
     if (!uses_edges && own->hop == 0)
         destinations[type] = whole->source_count[type];
@@ -597,7 +601,7 @@ static float *infer_type(struct run *run, int layer, uint32_t type, const struct
     return output;
 }
 
-/* projection_fold.h */
+/* Returns whether the model folds a projection (projection_fold.h). */
 static bool folds_a_projection(const struct model *model, const struct trial *trial)
 {
     const struct model_layer *first = &model->layer[0];
@@ -605,7 +609,8 @@ static bool folds_a_projection(const struct model *model, const struct trial *tr
            first->typed->sums && first->config.option.aggr == LAYER_AGGR_MEAN;
 }
 
-/* Returns what a layer that reads all layers below it reads of the papers; memory_free() it. */
+/* Returns the rows of the papers for a layer that reads all layers below it; the caller frees them
+ * with memory_free(). */
 static float *join_papers(const struct run *run, int layer, float *given[][FIXTURE_TYPES])
 {
     const struct model_layer *own = &run->model.layer[layer];
@@ -667,7 +672,7 @@ static void layer_by_layer_and_type_by_type_it_is_the_same_model(void **state)
         }
         const float *found = given[layers - 1][PAPER];
         assert_non_null(found);
-        /* Layer by layer no projection is folded, and none comes before the aggregation. */
+        /* Inference layer by layer folds no projection, and never projects before it aggregates. */
         for (size_t i = 0; found && i < run.logit_count; i++)
             if (folds_a_projection(&run.model, &trials[trial]) || projects_first(&trials[trial]))
                 assert_close(found[i], run.logits[i]);
@@ -680,8 +685,8 @@ static void layer_by_layer_and_type_by_type_it_is_the_same_model(void **state)
     }
 }
 
-/* Logits and gradient of a model whose logits are of one type, into those of a model that gives all: `row` is the first of
- * the type's. */
+/* Compares the logits of a model with logits of one type with those of a model that gives all
+ * types, and adds its gradient to `sum`: `row` is the first row of the type. */
 static void compare_type(const struct run *all, const struct trial *trial, uint32_t type,
                          size_t row, double *sum)
 {
@@ -717,8 +722,9 @@ static void rows_of_all_types_are_those_of_each_one_behind_the_other(void **stat
         struct model_config config = config_of(&trials[trial], &several, 0);
         const uint32_t types = config.types.schema.type_count;
         size_t rows = 0, row = 0;
+        /* other tensors; statistics that are not a sum */
         if (trials[trial].mlp || trials[trial].jump || trials[trial].norm == NORM_BATCH)
-            continue; /* other tensors; statistics that are not a sum */
+            continue;
         start(&run, &trials[trial], &several, 0);
         config.types.gives_all = true;
         assert_ok(model_init(&run.model, &config, &err), &err);
@@ -765,7 +771,7 @@ static void memory_is_counted_and_its_want_is_noticed(void **state)
             }
         counted.arena.counts = true;
         assert_ok(try_both(&counted, NULL, NULL, &trace, &err), &err);
-        /* The layers of gat are counted as the one of their two ways that takes more. */
+        /* Memory for gat is counted for the more expensive of its two ways. */
         assert_true(counted.arena.used >= used && counted.arena.used < used + used / 3);
         end(&counted);
         int refused = 0;
@@ -792,7 +798,7 @@ static const struct relation only_relation[] = {{"a", 0, 0}};
 static const struct relation_schema only_schema = {1, 1, fixture_type_names, only_relation};
 enum { ONLY_HOPS = 2, ONLY_DIM = 5, ONLY_WIDTH = 6 };
 
-/* Layers of the kind over one relation, or over the plain graph. */
+/* Returns a model of the kind over one relation, or over the plain graph. */
 static struct model_config only_config(enum layer_kind kind, bool is_typed)
 {
     struct model_config config = {.layer_count = ONLY_HOPS};
@@ -811,8 +817,8 @@ static struct model_config only_config(enum layer_kind kind, bool is_typed)
     return config;
 }
 
-/* The block of a plain graph with the edges of the relation. All of them are there, and a degree is
- * without loops. */
+/* Returns the block of a plain graph with the edges of the relation. All edges are there, and a
+ * degree excludes loops. */
 static struct message_block plain_block(struct typed_fixture *f, int hop)
 {
     struct message_block block = f->edges[hop][0].block;
@@ -891,7 +897,7 @@ static void compare_with_plain(enum layer_kind kind, bool values)
     typed_fixture_release(&f);
 }
 
-/* All kinds but attention, which adds loops in a plain graph and none in a relation. */
+/* Tests all kinds but attention, which adds loops in a plain graph and none in a relation. */
 static void one_type_and_one_relation_are_the_plain_graph(void **state)
 {
     static const enum layer_kind kinds[] = {LAYER_SAGE, LAYER_GRAPH_CONV, LAYER_GIN, LAYER_LE,
@@ -935,7 +941,7 @@ static void what_no_model_can_be_is_refused_by_name(void **state)
     config.layer_count = 1;
     refuse(&config, "no relation leads to type author, so the layer gives no rows of it, and its "
                     "logits are asked for");
-    config.layer[0].kind = LAYER_MLP; /* it could not say how many rows the other type has */
+    config.layer[0].kind = LAYER_MLP; /* an mlp could not say how many rows the other type has */
     refuse(&config, "no layer of the model reads neighbours, so it has no use for relations and "
                     "for several node types");
     config = config_of(&sage, &small, 0);

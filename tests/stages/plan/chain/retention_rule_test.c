@@ -2,7 +2,8 @@
 
 #include "tests/support/test.h"
 
-/* 2 rounds an epoch, a snapshot every epoch (2, 4, ...) unless every_rounds says otherwise. */
+/* Epochs of 2 rounds. There is a snapshot every epoch (2, 4, ...) unless every_rounds says
+ * otherwise. */
 struct case_of_keep {
     int64_t keep, reuse, every_rounds, round_count, version;
     int64_t oldest_version, oldest_mini_batch;

@@ -1,4 +1,4 @@
-/* Batches of every form: what layers are given of them, and what is refused. */
+/* Batches of every form: the blocks that layers get from them, and the batches that are refused. */
 #include "store/objects/keys.h"
 #include "store/records/batch/batch_form.h"
 
@@ -46,7 +46,7 @@ static const struct mini_batch subgraph = {.form = BATCH_SUBGRAPH,
                                            .neighbor = subgraph_neighbor,
                                            .seed_weight = seed_weight};
 
-/* A node may be there for each seed. */
+/* In a disjoint batch a node may be there once for each seed. */
 static const uint32_t twice[NODES] = {7, 3, 9, 9, 7}, seed_of[NODES] = {0, 1, 0, 1, 1};
 static const uint32_t nested_start[] = {0, 1, 2, 2, 3}, nested_neighbor[] = {2, 3, 4};
 static const struct mini_batch disjoint = {.hop_count = 2,
@@ -71,7 +71,7 @@ static void assert_block(const struct message_block *block, uint32_t destination
 static void each_layer_has_the_edges_of_its_hop(void **state)
 {
     (void)state;
-    struct message_block block = mini_batch_block(&layered, 1); /* the last */
+    struct message_block block = mini_batch_block(&layered, 1); /* the last layer */
     assert_block(&block, 2, 4, layered_start);
     assert_ptr_equal(block.edge_factor, layered_factor);
     block = mini_batch_block(&layered, 0);
@@ -170,7 +170,8 @@ static void what_a_form_cannot_have_is_named(void **state)
     is_refused(t, &b, "seed_of[0]: expected itself, one of 2 seeds, found 1");
 }
 
-/* What is accepted, kernels may use without looking. */
+/* Checks that an accepted batch has no index out of range, because kernels use it without
+ * checks. */
 static void assert_is_inside(const struct mini_batch *batch)
 {
     for (int layer = 0; layer < batch->hop_count; layer++) {

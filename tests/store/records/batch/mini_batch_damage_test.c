@@ -1,4 +1,4 @@
-/* Mini-batches that no writer writes: what is wrong is named, or it is harmless. */
+/* Mini-batches that no writer writes: reading names the error, or the batch is harmless. */
 #include "common/base/memory.h"
 #include "common/numbers/packed_integers.h"
 #include "common/numbers/random.h"
@@ -34,13 +34,13 @@ static void names_the_index_that_is_wrong(void **state)
     s.hop_end[1] = 1;
     is_refused(&s, "hop_end[1]: expected at least hop_end[0] = 2, found 1");
     s = valid;
-    s.is_new = 0x3; /* the second edge of the second hop is the third to be known */
+    s.is_new = 0x3; /* edge 2, of the first hop, names node 4 of the second hop */
     s.width[2] = 3;
     s.rest_count = 4;
     s.rest[0] = 4;
     is_refused(&s, "neighbor[2]: expected below hop_end[1] = 4, found 4");
     s = valid;
-    s.is_new = 0x27; /* in the first hop already */
+    s.is_new = 0x27; /* edge 2, of the first hop, discovers node 4 */
     s.rest_count = 2;
     is_refused(&s, "neighbor[2]: expected below hop_end[1] = 4, found 4");
     s = valid;
@@ -72,7 +72,7 @@ static void names_numbers_that_cannot_be(void **state)
         is_refused(&s, widths[i]);
     }
     s = valid;
-    s.width[0] = 2; /* one of six is there twice, whatever the bits */
+    s.width[0] = 2; /* with two bits, one of six nodes must be there twice */
     is_refused(&s, "width[0]: expected more bits for 6 nodes, found 2");
     s = valid;
     s.width[1] = 32;
@@ -191,7 +191,8 @@ static void refuses_too_many_hops_and_other_records(void **state)
 
 static void finds_one_repeated_node_among_many(void **state)
 {
-    enum { COUNT = 100000, WIDE = 40503, NARROW = 3 }; /* a hashed set, one of bits */
+    /* one width leads to a hashed set, the other to a set of bits */
+    enum { COUNT = 100000, WIDE = 40503, NARROW = 3 };
     static uint32_t ids[COUNT];
     static const uint32_t end[] = {COUNT}, start[] = {0};
     struct temp_store *t = *state;
@@ -223,7 +224,8 @@ static void finds_one_repeated_node_among_many(void **state)
     arena_release(&scratch);
 }
 
-/* What is accepted, kernels may use without looking. */
+/* Checks that an accepted batch has no index out of range, because kernels use it without
+ * checks. */
 static void assert_is_inside(const struct mini_batch *batch)
 {
     for (uint32_t hop = 0, row = 0; hop < (uint32_t)batch->hop_count; hop++)
@@ -303,7 +305,8 @@ static void damaged_pairs_are_named(void **state)
     assert_pairs_fail(2, 40, 1, "pair_target: expected 2 elements, found 1");
 }
 
-/* A disjoint batch of one seed has no bits of seeds: what it says to have of nodes is asked of memory only if those have. */
+/* A disjoint batch of one seed stores no bits of seeds, so its node count must be justified by bits
+ * of node ids before memory is allocated for it. */
 static void nodes_without_bits_take_no_memory(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * mini_batch_fixture - a small mini-batch and what is stored of it, and batches of any size.
+ * mini_batch_fixture - a small mini-batch and its stored values, and random batches of any size.
  */
 #ifndef TESTS_STORE_RECORDS_BATCH_MINI_BATCH_FIXTURE_H
 #define TESTS_STORE_RECORDS_BATCH_MINI_BATCH_FIXTURE_H
@@ -28,7 +28,7 @@ static const struct mini_batch valid_batch = {.hop_count = 2,
                                               .row_start = row_start,
                                               .neighbor = neighbor};
 
-/* What is stored of it, before it is packed, so that each number can be another. */
+/* The stored values before they are packed, so that a test can change each number. */
 struct sample {
     uint32_t hop_end[3], width[4], node[6], row_length[4], rest[6], degree[6];
     uint32_t node_count, row_count, edge_count, rest_count;
@@ -49,7 +49,8 @@ static const struct sample valid = {
     .is_new = 0x1b, /* edges 0, 1, 3 and 4 */
 };
 
-/* A record as record_decode() hands it on, each section in a heap block of its own length. */
+/* A record like those of record_decode(), with each section in a heap block of its exact length, so
+ * that a sanitizer finds reads past its end. */
 struct packed_view {
     struct record_view view;
     void *data[RECORD_SECTION_COUNT_MAX];
@@ -123,7 +124,8 @@ static inline uint32_t below(uint32_t number, uint32_t item, uint32_t bound)
     return random_below(random_word(&stream, item, 0), bound);
 }
 
-/* Some in the order of discovery, others with sources and rows of any kind. */
+/* Makes a random batch; some are in the order of discovery, others have sources and rows of any
+ * kind. */
 static inline void make_random(struct random_batch *r, uint32_t number)
 {
     const bool in_order = number % 3 != 0;

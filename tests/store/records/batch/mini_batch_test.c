@@ -55,7 +55,7 @@ static void comes_back_as_it_was_put(void **state)
     arena_release(&scratch);
 }
 
-/* The bytes that the header promises. */
+/* Compares the stored bytes with those that the header describes. */
 static void is_stored_as_the_header_says(void **state)
 {
     struct temp_store *t = *state;
@@ -81,7 +81,8 @@ static void is_stored_as_the_header_says(void **state)
     arena_release(&scratch);
 }
 
-/* Positions of edges take the bits of the largest, and a version of their own; a batch without them has that of before. */
+/* Positions of edges have the width of the largest and a record version of their own; a batch
+ * without them keeps the earlier version. */
 static void positions_of_edges_are_packed(void **state)
 {
     struct temp_store *t = *state;

@@ -1,11 +1,13 @@
-/* GAT and GATv2 against the slow reference and central differences, and the same bits for any threads. */
+/* GAT and GATv2 equal the slow reference and central differences, and give the same bits for any
+ * number of threads. */
 #include "common/nn/layers/attention/attention.h"
 
 #include "tests/common/nn/model_run.h"
 
 static const enum layer_kind kinds[] = {LAYER_GAT, LAYER_GATV2};
 
-/* Around the tile of 512 rows; one head and several, channels around the parts of a dot product. */
+/* Sizes around the tile of 512 rows; one head and several; channels around the parts of a dot
+ * product. */
 static const struct sizes all_sizes[] = {
     {1, {1, 1}, 3, 1, 2, 1},
     {1, {7, 30}, 4, 1, 6, 3},
@@ -17,7 +19,8 @@ static const struct sizes all_sizes[] = {
     {2, {2, 18, 60}, 2, 9, 2, 9}, /* more heads than a block of draws */
 };
 
-/* Off the kinks of ReLU: a destination whose shares are all dropped has the bias alone, which starts at 0. */
+/* Starts a run off the kinks of ReLU: a destination whose shares are all dropped has only the bias,
+ * which starts at 0. */
 static void start(struct run *run, enum layer_kind kind, const struct sizes *sizes, float dropout)
 {
     run_start(run, kind, sizes, dropout);
@@ -51,7 +54,7 @@ static void dropout_of_shares_and_activations_goes_through_both_alike(void **sta
     check_all_sizes(0.4F);
 }
 
-/* As start(), with edge features. */
+/* Like start(), with edge features. */
 static void start_with_features(struct run *run, enum layer_kind kind, const struct sizes *sizes,
                                 uint32_t dim, float dropout)
 {
@@ -107,7 +110,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     }
 }
 
-/* The shares of a destination sum to 1, so neighbours that are all alike give what one of them gives. */
+/* The shares of a destination sum to 1, so equal neighbours give the result of one of them. */
 static void neighbours_that_are_alike_count_once(void **state)
 {
     static const struct sizes sizes = {1, {40, 120}, 4, 1, 6, 3};
