@@ -7,8 +7,8 @@
  *     evaluation v/0 .. ────┼──> snapshot v ──> flush ──> metrics.jsonl ──> ref ──> retention
  *     snapshot u ───────────┘                  └─ snapshot_commit: now and then, for all so far ─┘
  *
- * What snapshot v takes from snapshot u stays in memory, so that a worker that does one after the
- * other does not read back what it wrote itself. It is used for exactly that version only.
+ * The worker keeps in memory what snapshot v takes from snapshot u, so that it does not read back
+ * what it wrote itself. It is used for exactly that version only.
  */
 #include "common/base/json.h"
 #include "common/base/log.h"

@@ -2,7 +2,7 @@
  * failure_notice - the reason why a stage ended for good, left in the store for the other stages of
  * its run.
  *
- * Where stages are Jobs, nobody stops the others when one of them cannot go on. So it leaves a
+ * If stages are Jobs, nothing stops the others when one of them cannot go on. So that one leaves a
  * notice, a ref of one line:
  *
  *   65 train-step@train-step/1/0 train-step/1/0: run/toy-1/weights/1: expected hash ..., found ...

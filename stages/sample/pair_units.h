@@ -7,10 +7,11 @@
  * share of the held-out edges. The topology and the held-out edges hold the labels of edges, and
  * their times when the sampler uses times.
  *
- * With sample.pairs walks (unsupervised GraphSAGE, Hamilton et al. 2017) a walk of the library begins at the target of that edge, and the
- * pair is a node on it and the target: which step is drawn, and where the walk is back at its start the next one counts. So
- * walks begin at nodes in proportion to their edges. With relations a walk goes along any of them, the pair is of the edge's
- * relation, and nodes of other types than its sources are passed over.
+ * With sample.pairs walks (unsupervised GraphSAGE, Hamilton et al. 2017) a walk begins at the target
+ * of that edge, and the pair is a node on the walk and the target. The step is drawn; if the walk is
+ * back at its start there, the next step counts. So walks begin at nodes in proportion to their
+ * edges. With relations a walk follows edges of any relation, the pair has the edge's relation, and
+ * nodes of other types than its sources are skipped.
  */
 #ifndef STAGES_SAMPLE_PAIR_UNITS_H
 #define STAGES_SAMPLE_PAIR_UNITS_H

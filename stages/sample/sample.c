@@ -70,7 +70,7 @@ struct sample_state {
     bool has_warned;     /* of mini-batches that teach nothing */
 };
 
-/* What one unit is drawn with. */
+/* Everything that one unit is drawn with. */
 struct drawer {
     struct drawer *next;
     struct neighbor_sampler *sampler;
@@ -225,7 +225,7 @@ static enum error_code add_drawer(const struct stage_context *context, struct sa
     return made != ERROR_NONE ? made : neighbor_sampler_new(&config, &drawer->sampler, err);
 }
 
-/* What splits that are not stored and the sampler's tables take, off what the samplers have. */
+/* Subtracts from the samplers' memory the splits that are not stored and the sampler's tables. */
 static enum error_code leave_room(const struct stage_context *context,
                                   const struct sample_state *state, uint64_t *left,
                                   struct error *err)
@@ -376,7 +376,7 @@ static uint32_t choose_parts(const struct stage_context *context, const struct d
     return (uint32_t)count;
 }
 
-/* What requests of both kinds of unit have. */
+/* Returns the part of a request that both kinds of unit share. */
 static struct neighbor_request begin_request(const struct stage_context *context,
                                              const struct sample_state *state,
                                              const struct unit *unit, const int64_t *fanout)
@@ -416,7 +416,7 @@ static enum error_code draw_batch(const struct stage_context *context,
                : rc;
 }
 
-/* What an earlier unit counted, read by the first mini-batch. */
+/* Reads the counts of an earlier unit, for the first mini-batch. */
 static enum error_code read_counts(const struct stage_context *context, struct sample_state *state,
                                    struct error *err)
 {

@@ -49,14 +49,21 @@
  * names, help), WORDS(name, samplers, bytes, help): the field `name` of struct sampler_options.
  * Ids of runs are hashes of settings in this order: a new row goes to the end. */
 #define SAMPLER_OPTION_LIST(INT, CHOICE, WORDS)                                                    \
-    CHOICE(temporal_strategy, "temporal_neighbor", "uniform", temporal_strategy_names, "which of the edges that are not later than the seed are kept: uniform or last") \
-    CHOICE(seed_time, "temporal_neighbor", "last_edge", seed_time_names, "the time of a seed node: that of its last_edge or first_edge, or that of the node in ingest.node_times") \
+    CHOICE(temporal_strategy, "temporal_neighbor", "uniform", temporal_strategy_names,             \
+        "which of the edges that are not later than the seed are kept: uniform or last")           \
+    CHOICE(seed_time, "temporal_neighbor", "last_edge", seed_time_names,                           \
+        "the time of a seed node: that of its last_edge or first_edge, or that of the node "       \
+        "in ingest.node_times")                                                                    \
     INT(walk_length, "graphsaint_walk", "2", 1, 1000, "steps of a walk")                           \
-    INT(sample_coverage, "graphsaint_walk", "50", 0, 10000, "how often a node is drawn on average to count chances for the normalisation; 0: none") \
+    INT(sample_coverage, "graphsaint_walk", "50", 0, 10000,                                        \
+        "how often a node is drawn on average to count chances for the normalisation; 0: "         \
+        "none")                                                                                    \
     INT(clusters, "cluster_gcn", "1", 1, 65535, "parts of the partition in a mini-batch")          \
     INT(depth, "shadow", "2", 1, 16, "hops of a subgraph, whatever the number of layers")          \
     INT(num_neighbors, "shadow", "10", -1, 1e6, "neighbours kept of each of its nodes; -1: all")  \
-    WORDS(metapath, "graphsaint_walk", 512, "relations: those that a walk goes along, as messages travel, in [rev_writes, writes]; it begins at the last, and goes round; empty: any")
+    WORDS(metapath, "graphsaint_walk", 512,                                                        \
+        "relations: those that a walk goes along, as messages travel, in [rev_writes, "            \
+        "writes]; it begins at the last, and goes round; empty: any")
 /* clang-format on */
 
 #define SAMPLER_NUMBER(number, name, help) number,

@@ -108,7 +108,7 @@ struct section_row {
     enum error_code (*read)(const struct record_view *view, void *out, struct error *err);
 };
 
-/* What rows begin with; more of their fields may stand behind. */
+/* These macros begin a row; more fields of the row may follow them. */
 #define SECTION_ARRAY(text, elements, member)                                                      \
     .name = (text), .type = ELEMENT_##elements, .place = AT(member)
 #define SECTION_VALUE(text, elements, member)                                                      \

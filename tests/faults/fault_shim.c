@@ -334,7 +334,7 @@ FORWARD(int, ftruncate64, CALL_RESIZE, (int fd, off64_t size), (fd, size))
 FORWARD(int, fallocate, CALL_RESIZE, (int fd, int mode, off_t at, off_t size), (fd, mode, at, size))
 FORWARD(int, mkstemp, CALL_CREATE, (char *path), (path))
 
-/* Of several buffers one may be left out; for one alone half is left out, like a short write. */
+/* Leaves out one of several buffers, or half of a single one, like a short write. */
 static void *_Atomic real_writev;
 ssize_t writev(int fd, const struct iovec *part, int part_count)
 {

@@ -22,7 +22,7 @@ static void check_refusal(enum error_code rc, const struct error *err)
     must(rc == ERROR_INPUT && strstr(err->message, name));
 }
 
-/* What reading all of the file in pieces of `piece` lines gives. */
+/* The result of reading the whole file in pieces. */
 struct values {
     uint32_t width;
     size_t lines, row_bytes;
@@ -78,7 +78,7 @@ static void check_values(enum edge_column column, const struct values *v)
         }
 }
 
-/* Of plain text. */
+/* Counts the lines of plain text. */
 static size_t count_lines(const uint8_t *data, size_t size)
 {
     size_t lines = size > 0 && data[size - 1] != '\n';

@@ -350,7 +350,8 @@ def write_graph(folder):
 
 
 def read_edges(folder):
-    """Of each relation of the input, and then of their reverses, edges as positions in their types, and their features."""
+    """Returns, for each relation of the input and then for their reverses, the edges as positions
+    in their types, and the features of edges."""
     rows = np.loadtxt(os.path.join(folder, "edges.csv"), delimiter=",", skiprows=1)
     edges, features = [], []
     for number, (source, target, _) in enumerate(ENDS.values()):

@@ -351,7 +351,7 @@ static void project_feature(const struct layer *layer, const char *key, uint32_t
                       (double)feature[(size_t)edge * dim + d];
 }
 
-/* What the features of an edge add to its score in head h. */
+/* Returns what the features of an edge add to its score in head h. */
 static double gat_edge_term(const struct layer *layer, const char *key, uint32_t r, uint32_t edge,
                             uint32_t h)
 {

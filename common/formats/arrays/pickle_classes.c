@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a class makes of its arguments. No class is run. */
+/* The kinds of classes, by what they make of their arguments. No class is run. */
 enum class_kind {
     CLASS_UNKNOWN,
     CLASS_RECONSTRUCT, /* an array, whose state follows */

@@ -27,21 +27,21 @@ enum norm_kind { NORM_LIST(ROW) NORM_KIND_COUNT };
 /* In pipeline files; NULL behind the last. */
 extern const char *const norm_names[NORM_KIND_COUNT + 1];
 
-/* Of the columns of `count` rows: mean, and sum of the squared distances from it. */
+/* The mean of each column of `count` rows, and the sum of the squared distances from it. */
 struct column_statistics {
     double count;
     double *mean, *deviation; /* [dim] */
 };
 
-/* Of these rows. */
+/* Computes the statistics of these rows. */
 void column_statistics_of(struct column_statistics *out, const float *rows, size_t row_count,
                           size_t dim);
-/* Of the rows of both, into the first: Chan, Golub, LeVeque 1979. */
+/* Adds the second statistics to the first (Chan, Golub, LeVeque 1979). */
 void column_statistics_merge(struct column_statistics *sum, const struct column_statistics *more,
                              size_t dim);
 /* 1 / sqrt(v + 1e-5). */
 float normalisation_scale(double variance);
-/* What becomes of a running mean when a step's `found` is there. */
+/* Returns the running mean after a step that found `found`. */
 float normalisation_running(float running, double found);
 
 /* x^ in place. `scale` [dim]: normalisation_scale() of each column. */

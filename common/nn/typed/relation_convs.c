@@ -164,7 +164,7 @@ static enum error_code find_ends(const struct typed_pass *pass, const struct rel
                                  const struct conv_place *place, struct arena *arena,
                                  struct message_block *block, struct error *err)
 {
-    uint32_t *nothing = NULL; /* the values of a placeholder source */
+    uint32_t *nothing = NULL; /* [1], for the source of count_sources() that no edge names */
     enum error_code rc = ERROR_NONE;
     block->value_sum = edges->target_sum;
     block->source_degree = edges->source_degree;
@@ -205,7 +205,8 @@ static enum error_code spread_rows(const struct typed_pass *pass,
     return ERROR_NONE;
 }
 
-/* Returns the number of sources. A type without sources gets one placeholder that has no edges. */
+/* Returns the number of sources, at least 1. If a mini-batch has no node of the source type, the
+ * relation computes on one source that no edge names, so that no array of its block is empty. */
 static uint32_t count_sources(const struct typed_pass *pass, uint32_t type)
 {
     return pass->source_count[type] ? pass->source_count[type] : 1;

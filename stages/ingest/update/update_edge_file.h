@@ -32,7 +32,7 @@ struct update_edge_file {
     bool takes_columns;
     enum error_code (*visit)(struct update_edge_file *file, const struct update_edge_line *line,
                              struct error *err);
-    /* What the first line of the current file showed. */
+    /* The first line of the current file shows these. */
     int64_t first_place;
     int64_t header_line; /* 0: there is none; INT64_MAX: there are no rows */
     struct edge_fields fields;

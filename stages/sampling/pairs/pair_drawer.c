@@ -160,7 +160,7 @@ uint32_t pair_drawer_negative(const struct pair_request *request, uint32_t node_
     return node;
 }
 
-/* What the sampler leaves out of the rows of seeds that have times. */
+/* Returns what the sampler leaves out of the rows of seeds that have times. */
 static struct time_limits limits_of(const struct pair_drawer *d, const struct pair_request *request)
 {
     return (struct time_limits){.seed_time = (const int64_t *)(const void *)d->time.data,

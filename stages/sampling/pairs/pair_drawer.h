@@ -35,7 +35,7 @@
 
 enum { NEGATIVE_ATTEMPTS = 16 };
 
-/* What draws of different use never share. */
+/* Draws of different uses share no random numbers. */
 enum pair_use { PAIRS_OF_TRAINING, PAIRS_OF_VALIDATION, PAIRS_OF_TEST };
 
 struct pair_drawer;

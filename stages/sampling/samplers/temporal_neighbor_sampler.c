@@ -3,11 +3,11 @@
  * NeighborLoader with `time_attr`.
  *
  * An edge is taken only if its time, and that of its source if nodes have times, is at most the
- * seed's, or below it where the request says only_earlier (struct time_limits). What a node that was reached may see is bounded by the seed's
- * time and not by that of the edge that led to it (PyG's disjoint temporal sampling): the seed asks
- * what was known at its time, and all of that was. So two seeds that reach one node see it in two
- * states, and a batch is disjoint: a node is there once for each seed that reaches it. Degrees and
- * sums of weights are those of that time, too.
+ * seed's, or below it if the request says only_earlier (struct time_limits). The limit of a node
+ * that was reached is the seed's time and not that of the edge that led to it (PyG's disjoint
+ * temporal sampling): the seed asks what was known at its time, and all of that was. So two seeds
+ * that reach one node see it in two states, and a batch is disjoint: a node is there once for each
+ * seed that reaches it. Degrees and sums of weights are those of that time, too.
  *
  * If the seeds are the ends of edges to learn, the edge of a seed is in none of its rows.
  *

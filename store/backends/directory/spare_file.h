@@ -8,7 +8,7 @@
  * writes zeros to a scratch file while it waits for work. The next record of that size overwrites
  * the zeros, which is a plain copy.
  *
- * Where writing was never slow, no spare is made. Once it was slow, a spare is made for every
+ * No spare is made as long as writing was never slow. Once it was slow, a spare is made for every
  * record, even if the last one was written quickly: it was quick because it used the pages of a
  * spare, and a record without a spare would use other, slow pages.
  *

@@ -116,7 +116,7 @@ uint32_t graph_index_largest(const struct graph_index *index)
     return largest;
 }
 
-/* Of the graph whose nodes begin at `node`: how many they are; 0: they are not all there. */
+/* Returns how many nodes the graph has that begins at `node`; 0: not all of them are there. */
 static uint32_t whole_graph(const struct graph_index *index, uint32_t graph, const uint32_t *node,
                             uint32_t left)
 {

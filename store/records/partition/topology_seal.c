@@ -132,7 +132,7 @@ static enum error_code read_held(const struct record_view *view, struct topology
     return rc;
 }
 
-/* Of each relation rows of the part, with some of its edges. */
+/* Reads, for each relation, how many rows and edges of the part the file has. */
 static enum error_code read_delta(const struct record_view *view, struct topology_seal *out,
                                   struct error *err)
 {

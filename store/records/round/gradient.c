@@ -133,8 +133,8 @@ static enum error_code take_groups(const struct record_view *view, uint64_t rows
     return ERROR_NONE;
 }
 
-/* What is read of a record, before it is decoded: where `encoded` has a count it is in the place of
- * the floats. */
+/* The sections of a record before they are decoded. If `encoded` has a count, it replaces the
+ * floats. */
 struct raw_gradient {
     struct value_sections values;
     const float *row; /* borrowed */

@@ -21,7 +21,7 @@ struct encoding_row {
     void (*measure)(const float *value, struct encoded_floats *floats);
     void (*encode)(const float *value, const struct random_stream *stream,
                    const struct encoded_floats *floats, void *const array[ENCODED_ARRAY_COUNT]);
-    /* What is wrong with the arrays of floats->count numbers, or NULL. */
+    /* Returns what is wrong with the arrays of floats->count numbers, or NULL. */
     const char *(*check)(const struct encoded_floats *floats);
     void (*decode)(const struct encoded_floats *floats, float *out);
     /* Sets arrays and lengths of `part`, whose first and count are those of a slice. */

@@ -57,7 +57,7 @@ enum error_code gradient_range_put(struct store *store, const char *run_id, cons
     return put_range(store, run_id, key, range, &none, err);
 }
 
-/* What is encoded of values [first, end). */
+/* Returns the encoded form of values [first, end). */
 static struct encoded_floats slice(const struct encoded_floats *whole, uint64_t first, uint64_t end)
 {
     struct encoded_floats part = {0};

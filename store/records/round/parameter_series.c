@@ -6,7 +6,7 @@
 #include "store/records/round/gradient.h"
 #include "store/records/round/parameters.h"
 
-/* What the visits of a series know. */
+/* The state that all visits of a series share. */
 struct series {
     const char *run_id;
     int64_t number; /* the round, or the version of the weights */

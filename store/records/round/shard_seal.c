@@ -211,7 +211,7 @@ void shard_seal_own(const struct shard_seal *delta, struct shard_seal *own)
     add_own(own, &gone, &delta->own.content[own->tensor_count]);
 }
 
-/* Of tensor `i` of a delta over a tensor of that content. */
+/* Returns the content of a tensor of a delta over a base tensor of content `base`. */
 static struct checksum content_over(const struct shard_seal *delta, int tensor,
                                     const struct checksum *base)
 {

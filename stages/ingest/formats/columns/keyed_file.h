@@ -54,7 +54,7 @@ struct keyed_file { /* release with keyed_file_release() */
     bool is_uneven;    /* rows may have different numbers of values */
     bool lists_nodes;  /* values are ids, too, so a header is a first line without any id */
     bool keeps_header; /* the caller needs the names of columns and releases them */
-    /* What the first line showed; the same in every pass. */
+    /* The first line shows these, the same in every pass. */
     bool is_known;
     bool header_is_guess; /* only the words of the line show that it is a header */
     enum delimiter delimiter;

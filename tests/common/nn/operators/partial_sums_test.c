@@ -96,7 +96,7 @@ static void any_number_of_threads_adds_in_one_order(void **state)
     }
 }
 
-/* What 64 threads can take at once. */
+/* There is work for 64 threads at once. */
 static void many_threads_have_work(void **state)
 {
     struct arena arena = {0};
