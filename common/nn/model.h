@@ -117,16 +117,6 @@ MUST_CHECK enum error_code model_backward(const struct model *model, const float
  * are not mostly_zero: [source_count of the type in the first block, its columns], in the arena. */
 const float *model_input_gradient(const struct model_trace *trace, uint32_t type);
 
-/* Input of one layer at inference, on a graph with one relation. */
-struct layer_input {
-    /* for a layer that uses no edges: as many sources as destinations */
-    struct message_block block;
-    struct input_rows rows;
-    /* [destination_count, output_dim of model.layer[layer].second_input]: the destinations' rows of
-     * the second input; NULL if the layer has none. */
-    const float *second;
-};
-
 /* Joins the input of a layer with reads_all: copies row i of the outputs of the layers below,
  * lower[l] + i * stride[l], into out [row_count, its input_dim]. */
 void model_join_rows(const struct model *model, const float *const *lower, const size_t *stride,
@@ -156,14 +146,6 @@ MUST_CHECK enum error_code model_infer_types(const struct model *model, const fl
                                              int layer, const struct typed_layer_input *input,
                                              uint32_t type, const struct model_workspace *workspace,
                                              float *output, struct error *err);
-/* Runs one layer on a graph with one relation: writes output [destination_count, output width of
- * the layer] including the layer's tail, as the next layer reads it. Linear kinds aggregate before
- * they project here, even if they project first in training, because a node is a source of many
- * blocks but a destination of only one. */
-MUST_CHECK enum error_code model_infer_layer(const struct model *model, const float *value,
-                                             int layer, const struct layer_input *input,
-                                             const struct model_workspace *workspace, float *output,
-                                             struct error *err);
 /* Returns whether layer `layer` (from 0) needs of its sources only the weighted sum of their rows,
  * or the maximum. */
 bool model_sums_sources(const struct model *model, int layer);

@@ -28,23 +28,6 @@ enum error_code model_infer_types(const struct model *model, const float *value,
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-enum error_code model_infer_layer(const struct model *model, const float *value, int layer,
-                                  const struct layer_input *input,
-                                  const struct model_workspace *workspace, float *output,
-                                  struct error *err)
-{
-    struct one_relation relation;
-    struct relation_block block;
-    must(!input->second == (model->layer[layer].second_input < 0));
-    model_trace_take_block(&input->block, &relation, &block);
-    const struct typed_layer_input whole = {.block = model->layer[layer].type->uses_edges ? &block
-                                                                                          : NULL,
-                                            .count = &relation.destination_count,
-                                            .rows = &input->rows,
-                                            .start = input->second ? &input->second : NULL};
-    return model_infer_types(model, value, layer, &whole, 0, workspace, output, err);
-}
-
 bool model_sums_sources(const struct model *model, int layer)
 {
     return layer_sums_sources(&model->layer[layer]);

@@ -1,6 +1,7 @@
 /* Forward and backward passes of whole models equal slow references, and give the same bits for any
  * number of threads. */
 #include "common/math/bf16_product.h"
+#include "common/nn/model_trace.h"
 #include "common/nn/operators/sparse_rows.h"
 
 #include "tests/common/nn/model_run.h"
@@ -241,9 +242,14 @@ static float *infer_whole(const struct run *run, const struct block_fixture *who
     for (int layer = 0; layer < run->model.config.layer_count; layer++) {
         const uint32_t dim = model_layer_output_dim(&run->model, layer);
         output = memory_alloc((size_t)whole->node_count * dim, sizeof *output);
-        const struct layer_input one = {.block = *whole->block, .rows = rows};
-        assert_ok(model_infer_layer(&run->model, run->value, layer, &one, &workspace, output, &err),
-                  &err);
+        struct one_relation relation;
+        struct relation_block block;
+        model_trace_take_block(whole->block, &relation, &block);
+        const struct typed_layer_input one = {
+            .block = &block, .count = &relation.destination_count, .rows = &rows};
+        assert_ok(
+            model_infer_types(&run->model, run->value, layer, &one, 0, &workspace, output, &err),
+            &err);
         memory_free(input);
         input = output;
         rows = (struct input_rows){.base = output, .stride = dim};
