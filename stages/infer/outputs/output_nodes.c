@@ -45,7 +45,7 @@ static uint32_t number_of(const struct stage_context *context, const struct outp
                : UINT32_MAX;
 }
 
-/* Checks that the splits fit this partition, and marks them. node_splits_get() has checked that
+/* Checks that the splits fit this partition, and marks them. Their reader has checked that
  * the record is consistent. */
 static enum error_code mark_splits(const struct stage_context *context,
                                    const struct node_splits *splits, struct output_nodes *nodes,
